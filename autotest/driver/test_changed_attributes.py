@@ -167,3 +167,40 @@ def test_over_the_network(tmp_path, monkeypatch):
         dataset.FlushCache()
         assert value(array, "k") == "new"
         del array, dataset
+
+
+def test_a_node_that_is_read_after_a_change_of_consolidated_metadata(store):
+    dataset = gdal.OpenEx(str(store), gdal.OF_MULTIDIM_RASTER)
+    root = dataset.GetRootGroup()
+    change(store, k="new")
+    assert value(root.OpenMDArray("a"), "k") == "new"
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+@pytest.mark.parametrize("status", [404, 500])
+def test_consolidated_metadata_that_a_server_does_not_send_for_a_while(tmp_path, monkeypatch,
+                                                                       version, status):
+    """A store whose folders the server does not list has no other list of its arrays."""
+    dataset = create(tmp_path / "s.zarr", f"FORMAT=ZARR_V{version}")
+    create_array(dataset.GetRootGroup(), "a", (2, 3), gdal.GDT_Float32)
+    del dataset
+    change(tmp_path / "s.zarr", k="old")
+    document = {"2": ".zmetadata", "3": "s.zarr/zarr.json"}[version]
+    with webserver.serve(tmp_path, monkeypatch) as server:
+        dataset = gdal.OpenEx(f'ZARR:"/vsicurl/{server.url}/s.zarr"', gdal.OF_MULTIDIM_RASTER)
+        root = dataset.GetRootGroup()
+        array = root.OpenMDArray("a")
+        assert value(array, "k") == "old"
+        change(tmp_path / "s.zarr", k="new")
+        server.faults[document] = status
+        dataset.FlushCache()
+        gdal.PushErrorHandler("CPLQuietErrorHandler")
+        try:
+            assert value(array, "k") == "old"
+        finally:
+            gdal.PopErrorHandler()
+        assert root.GetMDArrayNames() == ["a"]
+        server.faults.clear()
+        dataset.FlushCache()
+        assert value(array, "k") == "new" and root.GetMDArrayNames() == ["a"]
+        del array, root, dataset

@@ -14,7 +14,7 @@ from bad_stores import with_configuration as named
 from imagecodecs_streams import DATA, RAW, STREAMS, raw_deflate
 from multidim import open_root
 from osgeo import gdal
-from stores import edit_json, write_array, write_group, write_json
+from stores import edit_json, sharding, write_array, write_group, write_json
 from v2_stores import write_v2_group
 
 
@@ -321,3 +321,25 @@ def test_filters_after_big_endian_bytes(tmp_path, name, count):
         named("imagecodecs_delta", shape=list(DATA.shape), dtype="<u2")]
     write_v3_chunk(tmp_path, stored.astype(">u2").tobytes(), codecs)
     np.testing.assert_array_equal(read(tmp_path), DATA)
+
+
+DELTA = named("imagecodecs_delta", shape=[40, 50], dtype="<u2")
+
+
+@pytest.mark.parametrize("codecs", [
+    [named("bytes", endian="little"), DELTA],
+    [sharding([40, 50], [named("bytes", endian="little"), DELTA])],
+    [named("bytes", endian="little"), named("conditional", codecs=[DELTA])],
+], ids=["alone", "in shards", "conditional"])
+def test_copies_have_codecs_that_encode(tmp_path, codecs):
+    """Also where a codec that only decodes is inside another one."""
+    write_v3_chunk(tmp_path / "in", b"", codecs)
+    (tmp_path / "in/a/c/0/0").unlink()
+    gdal.MultiDimTranslate(str(tmp_path / "out"), str(tmp_path / "in"), format="Zarr",
+                           creationOptions=["FORMAT=ZARR_V3"])
+    np.testing.assert_array_equal(read(tmp_path / "out"), np.zeros_like(DATA))
+    assert "imagecodecs" not in (tmp_path / "out/a/zarr.json").read_text()
+    message = message_of(lambda: gdal.GetDriverByName("Zarr").Create(
+        str(tmp_path / "new"), 50, 40, 1, gdal.GDT_UInt16,
+        ["FORMAT=ZARR_V3", f"CODECS={json.dumps(codecs)}"]))
+    assert "is for reading only" in message

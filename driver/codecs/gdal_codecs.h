@@ -21,9 +21,6 @@ zarrcore::CodecFactory find_image_codec(std::string_view name);
 // a GRIB message, which GDAL's GRIB driver decodes from memory. Likewise.
 zarrcore::CodecFactory find_grib_codec(std::string_view name);
 
-// Returns true for the names of codecs of these two kinds, whose chunks are not written.
-bool is_read_only_codec(std::string_view name);
-
 // Codecs that programs and other plugins have registered with CPLRegisterCompressor() and
 // CPLRegisterDecompressor() (cpl_compressor.h), under the ids of numcodecs.
 

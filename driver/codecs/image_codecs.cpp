@@ -373,4 +373,13 @@ zarrcore::CodecFactory find_image_codec(std::string_view name) {
   };
 }
 
+zarrcore::CodecFactory find_gdal_codec(std::string_view name) {
+  constexpr std::string_view kNumcodecs = "numcodecs.";
+  const std::string_view plain =
+      name.starts_with(kNumcodecs) ? name.substr(kNumcodecs.size()) : name;
+  if (zarrcore::CodecFactory codec = find_image_codec(plain)) return codec;
+  if (zarrcore::CodecFactory codec = find_grib_codec(plain)) return codec;
+  return find_registered_codec(name);
+}
+
 }  // namespace gdal_zarr

@@ -291,16 +291,16 @@ StripImage read_lerc_header(ByteSpan blob) {
     return {number(22), number(18), 1, 32, 3, kLerc, 0, false};
   }
   if (!has_text(blob, 0, "Lerc2 ")) throw Error("the chunk does not start as LERC");
-  const std::uint32_t version = number(6);
-  if (version < 1 || version > 6) {
-    throw Error("the chunk is LERC of the unknown version 2." + std::to_string(version));
+  const std::uint32_t revision = number(6);
+  if (revision < 1 || revision > 6) {
+    throw Error("the chunk is LERC of the unknown version 2." + std::to_string(revision));
   }
-  std::size_t at = version >= 3 ? 14 : 10;
+  std::size_t at = revision >= 3 ? 14 : 10;
   const std::uint32_t height = number(at);
   const std::uint32_t width = number(at + 4);
   at += 8;
   std::uint32_t depth = 1;
-  if (version >= 4) {
+  if (revision >= 4) {
     depth = number(at);
     at += 4;
   }

@@ -54,6 +54,7 @@ class MemoryRaster {
 class MemoryFileCodec : public zarrcore::BytesToBytesCodec {
  public:
   zarrcore::Buffer encode(zarrcore::ByteSpan decoded) const final;
+  bool can_encode() const final { return false; }
   zarrcore::Buffer decode(zarrcore::ByteSpan encoded, std::uint64_t max_size) const final;
   using BytesToBytesCodec::decode;
   bool makes_elements() const final { return true; }

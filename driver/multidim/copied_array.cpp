@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "driver/codecs/gdal_codecs.h"
 #include "driver/conventions/crs_variable.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
@@ -177,10 +176,7 @@ std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreati
     const std::string lengths = zarrcore::shape_text(original.core().inner_chunk_shape(), ",");
     if (!lengths.empty()) rest.SetNameValue("BLOCKSIZE", lengths.c_str());
   }
-  const bool can_write = std::none_of(
-      old.codecs.begin(), old.codecs.end(),
-      [](const zarrcore::CodecMetadata& codec) { return is_read_only_codec(codec.name); });
-  if (array.stored_type && !has_chunks && !has_codecs && can_write) add(true);
+  if (array.stored_type && !has_chunks && !has_codecs && original.core().can_encode()) add(true);
   add(false);
   return layouts;
 }

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "driver/codecs/gdal_codecs.h"
 #include "driver/new_array/array_parts.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec_chain.h"
@@ -27,19 +26,6 @@ void refuse_other_options(const CreationOptions& options) {
        {"COMPRESS", "FILTER", "KEEPBITS", "CHECKSUM", "CHUNK_MEMORY_LAYOUT", "@ENDIAN"}) {
     if (!options.is_given(name)) continue;
     throw Error("creation options CODECS and " + std::string(name) + " exclude each other");
-  }
-}
-
-// `codecs` are complete.
-void check_can_be_written(const Codecs& codecs) {
-  for (const CodecMetadata& codec : codecs) {
-    if (is_read_only_codec(codec.name)) {
-      throw Error("the codec \"" + codec.name + "\" is for reading only");
-    }
-    if (codec.name != "sharding_indexed") continue;
-    for (const char* key : {"codecs", "index_codecs"}) {
-      check_can_be_written(zarrcore::parse_codec_list(codec.configuration[key], key));
-    }
   }
 }
 
@@ -155,11 +141,11 @@ zarrcore::ArrayMetadata make_array_metadata(const NewArray& array, CSLConstList 
   const std::vector<std::byte> zero(type.item_size);
   const auto check = [&] {
     const zarrcore::ChunkSpec spec{metadata.chunk_shape, type, zero};
-    if (has_codecs) {
-      metadata.codecs = zarrcore::complete_codecs(metadata.codecs, spec);
-      check_can_be_written(metadata.codecs);
-    }
+    if (has_codecs) metadata.codecs = zarrcore::complete_codecs(metadata.codecs, spec);
     const zarrcore::CodecChain chain(metadata.codecs, spec);
+    if (!chain.can_encode()) {
+      throw Error("the codec \"" + chain.decode_only() + "\" is for reading only");
+    }
     // Other readers refuse such arrays.
     if (chain.assumes_bytes()) {
       throw Error(

@@ -66,6 +66,10 @@ class ZARRCORE_API Array {
   // The shape of what is decoded at once: of an inner chunk if the array is sharded, else of a
   // chunk.
   Shape inner_chunk_shape() const { return state_.inner_chunk_shape(); }
+  // See CodecChain::can_encode().
+  bool can_encode() const {
+    return state_.first_chain == nullptr || state_.first_chain->can_encode();
+  }
   // See CodecChain::assumes_bytes().
   bool assumes_bytes() const {
     return state_.first_chain != nullptr && state_.first_chain->assumes_bytes();

@@ -50,6 +50,9 @@ class ArrayToArrayCodec {
   virtual void encode(ByteSpan decoded, MutableByteSpan encoded) const = 0;
   virtual void decode(ByteSpan encoded, MutableByteSpan decoded) const = 0;
 
+  // Whether chunks can be written; else encode() throws Error.
+  virtual bool can_encode() const { return true; }
+
   // If the codec only reorders dimensions: the decoded dimension of each encoded dimension. Chains
   // then fold it into the strides with which a chunk is copied. Else null.
   virtual const std::vector<std::size_t>* axis_order() const { return nullptr; }
@@ -69,6 +72,8 @@ class ArrayToBytesCodec {
   virtual std::uint64_t max_encoded_size() const = 0;
 
   virtual Buffer encode(ByteSpan decoded) const = 0;
+  // Whether chunks can be written; else encode() throws Error.
+  virtual bool can_encode() const { return true; }
   // Whether encoding and decoding change nothing.
   virtual bool is_identity() const { return false; }
   // Decodes into `decoded`, a dense chunk of the spec. Elements of variable length point into
@@ -115,6 +120,8 @@ class BytesToBytesCodec {
   virtual std::uint64_t max_decoded_size(ByteSpan /*encoded*/) const { return UINT64_MAX; }
 
   virtual Buffer encode(ByteSpan decoded) const = 0;
+  // Whether chunks can be written; else encode() throws Error.
+  virtual bool can_encode() const { return true; }
 
   // Decodes bytes to the size of `decoded`. Any other decoded size is an error.
   virtual void decode(ByteSpan encoded, MutableByteSpan decoded) const = 0;

@@ -63,6 +63,7 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
                      add(make(configuration, last_spec()), is_known);
                    }
                    codecs_.push_back(metadata);
+                   if (can_encode() && !all_encode()) decode_only_ = metadata.name;
                    if (!had_bytes && array_to_bytes_ && !assumes_bytes_) {
                      array_to_bytes_->state_byte_order(codecs_.back().configuration);
                    }
@@ -93,6 +94,12 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
 const ChunkSpec& CodecChain::last_spec() const {
   if (array_to_bytes_) return bytes_spec_;
   return array_codecs_.empty() ? stored_spec_ : array_codecs_.back()->encoded_spec();
+}
+
+bool CodecChain::all_encode() const {
+  const auto can = [](const auto& codec) { return codec->can_encode(); };
+  return std::ranges::all_of(array_codecs_, can) && (!array_to_bytes_ || can(array_to_bytes_)) &&
+         std::ranges::all_of(bytes_codecs_, can);
 }
 
 // Writers that leave out the array-to-bytes codec mean `bytes`, little-endian.

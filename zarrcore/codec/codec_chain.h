@@ -44,6 +44,9 @@ class CodecChain {
   // Whether the codecs do not state what array-to-bytes codec or byte order chunks have, so that
   // little-endian bytes are assumed.
   bool assumes_bytes() const { return assumes_bytes_ || array_to_bytes_->assumes_byte_order(); }
+  // The first codec that only decodes, itself or inside; empty if chunks can be encoded.
+  const std::string& decode_only() const { return decode_only_; }
+  bool can_encode() const { return decode_only_.empty(); }
   // The codecs that are run, with what is assumed stated.
   const std::vector<CodecMetadata>& codecs() const { return codecs_; }
   // More bytes than any sensible encoded chunk has: a store refuses larger values.
@@ -115,6 +118,7 @@ class CodecChain {
 
  private:
   void add(Codec codec, bool is_known);
+  bool all_encode() const;
   void add_missing_bytes();
   // The output of the last array-to-array codec, which is the input of the array-to-bytes codec.
   const ChunkSpec& last_spec() const;
@@ -145,6 +149,7 @@ class CodecChain {
   std::optional<std::uint64_t> encoded_size_;
   const ShardingCodec* sharding_ = nullptr;
   bool assumes_bytes_ = false;
+  std::string decode_only_;
   bool is_framed_ = true;
   Framing framing_;
 };

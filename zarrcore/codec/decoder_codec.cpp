@@ -21,6 +21,7 @@ class DecoderCodec final : public BytesToBytesCodec {
   }
 
   Buffer encode(ByteSpan /*decoded*/) const override { throw only_decodes(decoder_.name); }
+  bool can_encode() const override { return false; }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     check_size(decoder_.name + ": ", run(encoded, decoded), decoded.size());

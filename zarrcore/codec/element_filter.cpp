@@ -138,6 +138,7 @@ class ArrayFilter final : public ArrayToArrayCodec {
   }
 
   const ChunkSpec& encoded_spec() const override { return encoded_spec_; }
+  bool can_encode() const override { return filter_->can_encode(); }
 
   void encode(ByteSpan decoded, MutableByteSpan encoded) const override {
     Buffer held;

@@ -41,6 +41,7 @@ class HdfStringsCodec final : public ArrayToBytesCodec {
   }
 
   Buffer encode(ByteSpan /*decoded*/) const override { throw only_decodes("fill_hdf_strings"); }
+  bool can_encode() const override { return false; }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
     check_size("fill_hdf_strings: ", encoded.size(), max_encoded_size());

@@ -29,9 +29,11 @@ constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{1} << 26;
 
 class N5BlockCodec final : public ArrayToBytesCodec {
  public:
-  N5BlockCodec(const ChunkSpec& spec, std::vector<CodecMetadata> codecs, bool is_reversed)
+  N5BlockCodec(const ChunkSpec& spec, std::vector<CodecMetadata> codecs, bool is_reversed,
+               bool can_encode = true)
       : codecs_(std::move(codecs)),
         is_reversed_(is_reversed),
+        can_encode_(can_encode),
         chain_(codecs_, spec),
         header_(make_n5_block_header(in_header_order(spec.shape))) {}
 
@@ -41,6 +43,8 @@ class N5BlockCodec final : public ArrayToBytesCodec {
                        std::max<std::uint64_t>(header_.size(), kMaxBlockBytes))
         .value_or(UINT64_MAX);
   }
+
+  bool can_encode() const override { return can_encode_ && chain_.can_encode(); }
 
   Buffer encode(ByteSpan decoded) const override {
     const Buffer elements = chain_.encode_from_c_order(decoded);
@@ -83,6 +87,7 @@ class N5BlockCodec final : public ArrayToBytesCodec {
 
   std::vector<CodecMetadata> codecs_;
   bool is_reversed_;
+  bool can_encode_;
   CodecChain chain_;
   Buffer header_;
 };
@@ -134,7 +139,7 @@ Codec make_n5_default(const Json& configuration, const ChunkSpec& spec) {
 }
 
 Codec make_n5_block(const Json& configuration, const ChunkSpec& spec) {
-  return std::make_unique<N5BlockCodec>(spec, codecs_member(configuration, "codecs"), true);
+  return std::make_unique<N5BlockCodec>(spec, codecs_member(configuration, "codecs"), true, false);
 }
 
 Codec make_n5_wrapper(const Json& configuration, const ChunkSpec& spec) {

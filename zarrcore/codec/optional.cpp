@@ -32,6 +32,9 @@ class OptionalCodec final : public ArrayToBytesCodec {
 
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override { return max_encoded_size_; }
+  bool can_encode() const override {
+    return mask_chain_.can_encode() && data_chain(1).can_encode();
+  }
 
   Buffer encode(ByteSpan decoded) const override {
     Buffer mask(count_);

@@ -31,6 +31,7 @@ class Predictor final : public Filter {
   std::uint64_t max_decoded_size(ByteSpan encoded) const override { return encoded.size(); }
 
   Buffer encode(ByteSpan /*decoded*/) const override { throw only_decodes(name_); }
+  bool can_encode() const override { return false; }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     check_size(name_ + ": ", encoded.size(), decoded.size());

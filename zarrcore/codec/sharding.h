@@ -72,6 +72,9 @@ class ShardingCodec final : public ArrayToBytesCodec {
   bool assumes_byte_order() const override {
     return inner_chain_->assumes_bytes() || index_chain_->assumes_bytes();
   }
+  bool can_encode() const override {
+    return inner_chain_->can_encode() && index_chain_->can_encode();
+  }
   void state_byte_order(Json& configuration) const override;
   const ShardingCodec* as_sharding() const override { return this; }
 

@@ -59,6 +59,10 @@ class ZarrsVlenCodec final : public ArrayToBytesCodec {
         .value_or(UINT64_MAX);
   }
 
+  bool can_encode() const override {
+    return index_chain_.can_encode() && data_chain(1).can_encode();
+  }
+
   Buffer encode(ByteSpan decoded) const override {
     std::string data;
     Buffer offsets((count_ + 1) * options_.offset_size);

@@ -286,6 +286,15 @@ bool CopiedDocuments::read(const Format& format, const DocumentSource& own) {
   return documents_.has_value();
 }
 
+bool CopiedDocuments::read_again(const Format& format, const DocumentSource& own,
+                                 bool may_have_ended) {
+  std::optional<ConsolidatedDocuments> documents = format.read_consolidated(own, "");
+  if (!documents && !may_have_ended) return false;
+  const std::lock_guard lock(mutex_);
+  documents_ = std::move(documents);
+  return true;
+}
+
 bool CopiedDocuments::find(const Format& format, const DocumentSource& own,
                            const std::function<void(const std::string& problem)>& on_problem) {
   const std::lock_guard one_at_a_time(reading_mutex_);

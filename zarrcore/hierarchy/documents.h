@@ -134,6 +134,9 @@ class CopiedDocuments {
   // Reads what `own`, the documents of the store, contain. Throws Error if it is broken: there is
   // then none. Returns false if there is none.
   bool read(const Format& format, const DocumentSource& own);
+  // Reads it again. Throws Error if it is broken, and returns false if there is none and that is
+  // not taken for its end: what was read before then stays.
+  bool read_again(const Format& format, const DocumentSource& own, bool may_have_ended);
   // The next call of find() reads it, and reports to `on_problem` if it is broken.
   void read_later() { is_unread_ = true; }
   bool find(const Format& format, const DocumentSource& own,

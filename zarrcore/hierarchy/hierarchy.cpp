@@ -53,6 +53,7 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     nodes_.set_root_array(std::nullopt);
     const auto read_copies = [&] {
       try {
+        read_copies_ = copies_now();
         return copied_.read(*format_, own);
       } catch (const Error& error) {
         faults.emplace_back(error.what());

@@ -182,7 +182,9 @@ class ZARRCORE_API Hierarchy {
 
     bool are_good_for(const ReadDocuments& current) const;
   };
+  ReadDocuments documents_now(const std::function<std::vector<std::string>()>& keys) const;
   ReadDocuments documents_now(const std::string& path) const;
+  ReadDocuments copies_now() const;
   void note_read(const std::string& path, ReadDocuments now) const;
   void refresh_copies(const ReadDocuments& now) const;
   std::vector<std::string> listed_names(const DocumentSource& source,
@@ -204,7 +206,7 @@ class ZARRCORE_API Hierarchy {
   mutable std::mutex mutex_;                            // guards the following
   mutable std::set<std::string, std::less<>> skipped_;  // nodes with a name that none may have
   mutable std::map<std::string, ReadDocuments, std::less<>> read_documents_;  // of nodes
-  mutable ReadDocuments read_copies_;
+  mutable std::optional<ReadDocuments> read_copies_;
 };
 
 }  // namespace zarrcore

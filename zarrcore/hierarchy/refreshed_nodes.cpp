@@ -16,41 +16,56 @@ bool Hierarchy::ReadDocuments::are_good_for(const ReadDocuments& current) const 
          });
 }
 
-Hierarchy::ReadDocuments Hierarchy::documents_now(const std::string& path) const {
+Hierarchy::ReadDocuments Hierarchy::documents_now(
+    const std::function<std::vector<std::string>()>& keys) const {
   ReadDocuments now{expected_changes_, {}};
   const StoreTraits traits = store_->traits();
   if (!traits.knows_versions || traits.parallel_requests > 1) return now;
   try {
-    std::vector<std::string> keys;
-    if (is_consolidated()) {
-      keys.push_back(format_->consolidated_key("").value_or(""));
-    } else {
-      keys = format_->keys_to_read(path, std::nullopt);
-      if (keys.empty()) keys = format_->node_keys(path);
-    }
-    for (const std::string& key : keys) now.versions.push_back(store_->current_version(key));
+    for (const std::string& key : keys()) now.versions.push_back(store_->current_version(key));
   } catch (const Error&) {
     now.versions.clear();  // of another format, or reading the node reports it
   }
   return now;
 }
 
-// `now` is from before the documents were read: a change meanwhile shows later.
+Hierarchy::ReadDocuments Hierarchy::copies_now() const {
+  return documents_now([this]() -> std::vector<std::string> {
+    const auto key = format_->consolidated_key("");
+    return key ? std::vector{*key} : std::vector<std::string>();
+  });
+}
+
+Hierarchy::ReadDocuments Hierarchy::documents_now(const std::string& path) const {
+  if (is_consolidated()) return copies_now();
+  return documents_now([&] {
+    std::vector<std::string> keys = format_->keys_to_read(path, std::nullopt);
+    return keys.empty() ? format_->node_keys(path) : keys;
+  });
+}
+
+// `now` is from before the documents were read: a change meanwhile shows later. What consolidated
+// metadata says is as old as that.
 void Hierarchy::note_read(const std::string& path, ReadDocuments now) const {
   const std::lock_guard lock(mutex_);
-  if (read_documents_.empty()) read_copies_ = now;
+  if (is_consolidated()) {
+    if (!read_copies_) read_copies_ = now;
+    now = *read_copies_;
+  }
   read_documents_.insert_or_assign(path, std::move(now));
 }
 
 // Consolidated metadata that has been removed is made again by a program that changes nodes; until
-// then their own documents count.
+// then their own documents count. On a server, where they may be all that tells of nodes, the old
+// ones do.
 void Hierarchy::refresh_copies(const ReadDocuments& now) const {
   {
     const std::lock_guard lock(mutex_);
-    if (read_copies_.are_good_for(now)) return;
-    read_copies_ = now;
+    if (read_copies_ && read_copies_->are_good_for(now)) return;
   }
-  copied_.read(*format_, reader_.source());
+  if (!copied_.read_again(*format_, reader_.source(), !reader_.is_slow())) return;
+  const std::lock_guard lock(mutex_);
+  read_copies_ = now;
 }
 
 void Hierarchy::refresh_node(std::string_view path) const {

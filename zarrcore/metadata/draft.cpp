@@ -152,17 +152,8 @@ Json make_data_type(const Json& dtype) {
     case 'm':
       extension = "https://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0";
       break;
-    case 'O':
-      extension = "TODO: object array protocol URL";
-      break;
-    case 'S':
-      extension = "TODO: bytestring array protocol URL";
-      break;
-    case 'U':
-      extension = "TODO: unicode array protocol URL";
-      break;
-    default:
-      extension = "TODO: structured array protocol URL";
+    default:  // texts, objects and structures, as NumPy's array interface spells them
+      extension = "https://numpy.org/doc/stable/reference/arrays.interface.html";
   }
   Json type = Json::object();
   type["extension"] = extension;

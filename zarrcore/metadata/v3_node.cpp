@@ -39,7 +39,7 @@ ChunkKeyEncoding parse_chunk_key_encoding(const Json& value) {
     throw Error("the chunk key encoding \"" + named.name + "\" is not supported");
   }
   check_configuration(named, "the chunk key encoding",
-                      {"separator", encoding.suffix.empty() ? "separator" : "suffix"});
+                      {"separator", named.name == "zarrs.default_suffix" ? "suffix" : "separator"});
   encoding.separator = parse_separator(named.configuration, "separator", encoding.separator);
   return encoding;
 }

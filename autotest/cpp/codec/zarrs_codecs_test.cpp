@@ -184,13 +184,13 @@ TEST(Conditional, AHeaderNamesTheCodecsThatWereApplied) {
   EXPECT_EQ(to_bytes(codec->decode(both, 9).span()), text);
 }
 
-TEST(Conditional, CodecsThatMakeAChunkLargerAreNotApplied) {
+TEST(Conditional, CodecsThatMakeAChunkLargerAreNotAppliedUnlessTheyAreChecksums) {
   const auto codec = make_conditional(R"(, "header_bits": 16)", kTwo);
   const Bytes text = bytes_of("123456789");
-  EXPECT_EQ(to_bytes(codec->encode(text).span()), from_hex("0000313233343536373839"));
+  EXPECT_EQ(to_bytes(codec->encode(text).span()), from_hex("0100313233343536373839839206e3"));
   const Bytes zeros(1000);
   const Bytes encoded = to_bytes(codec->encode(zeros).span());
-  EXPECT_EQ(to_bytes(ByteSpan(encoded).first(2)), from_hex("0200"));
+  EXPECT_EQ(to_bytes(ByteSpan(encoded).first(2)), from_hex("0300"));
   EXPECT_LT(encoded.size(), 100u);
   EXPECT_EQ(decoded_by(*codec, encoded, 1000), zeros);
 }
