@@ -70,10 +70,7 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
                  });
   }
   if (!array_to_bytes_) {
-    if (!is_known || last_spec().data_type.is_variable()) {
-      throw Error("the codecs do not include one from arrays to bytes");
-    }
-    add_missing_bytes();
+    add_missing_bytes(is_known, "the codecs do not include one from arrays to bytes");
   }
 
   std::optional<std::uint64_t> size = array_to_bytes_->encoded_size();
@@ -103,7 +100,8 @@ bool CodecChain::all_encode() const {
 }
 
 // Writers that leave out the array-to-bytes codec mean `bytes`, little-endian.
-void CodecChain::add_missing_bytes() {
+void CodecChain::add_missing_bytes(bool is_known, const char* problem) {
+  if (!is_known || last_spec().data_type.is_variable()) throw Error(problem);
   codecs_.push_back({"bytes", {{"endian", "little"}}});
   add(find_codec("bytes")(codecs_.back().configuration, last_spec()), true);
   assumes_bytes_ = true;
@@ -150,10 +148,7 @@ void CodecChain::add(Codec codec, bool is_known) {
   }
   if (auto* bytes_codec = std::get_if<std::unique_ptr<const BytesToBytesCodec>>(&codec)) {
     if (!array_to_bytes_) {
-      if (!is_known || last_spec().data_type.is_variable()) {
-        throw Error("it comes before the array-to-bytes codec");
-      }
-      add_missing_bytes();
+      add_missing_bytes(is_known, "it comes before the array-to-bytes codec");
     }
     // What another order would mean is not certain.
     if ((*bytes_codec)->makes_elements() && bytes_spec_.data_type.item_size != 1 &&

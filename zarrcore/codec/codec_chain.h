@@ -119,7 +119,8 @@ class CodecChain {
  private:
   void add(Codec codec, bool is_known);
   bool all_encode() const;
-  void add_missing_bytes();
+  // Throws Error with the `problem` where another codec could be meant.
+  void add_missing_bytes(bool is_known, const char* problem);
   // The output of the last array-to-array codec, which is the input of the array-to-bytes codec.
   const ChunkSpec& last_spec() const;
   // The strides in C order of spec(), for each dimension in stored order.
