@@ -1,4 +1,5 @@
-# Installs the plugin where the libgdal that it is linked to looks for plugins, and the man page.
+# Installs the plugin where the libgdal that it is linked to looks for plugins, and below the prefix the
+# program gdal_zarr, its completion for bash, and the man pages.
 #
 # GDAL_PLUGIN_DIR names another folder; a prefix that is set (CMAKE_INSTALL_PREFIX, or cmake --install
 # --prefix) takes the place of GDAL's own. DESTDIR goes before either.
@@ -53,6 +54,11 @@ if(UNIX AND is_below_prefix)
   include(GNUInstallDirs)
   install(FILES "${PROJECT_SOURCE_DIR}/doc/man/gdal_zarr.7"
           DESTINATION "${CMAKE_INSTALL_MANDIR}/man7" COMPONENT plugin)
+  install(FILES "${PROJECT_SOURCE_DIR}/doc/man/gdal_zarr.1"
+          DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT plugin)
+  install(TARGETS gdal_zarr_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT plugin)
+  install(FILES "${PROJECT_SOURCE_DIR}/driver/commands/completion.bash" RENAME gdal_zarr
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT plugin)
 endif()
 message(STATUS "The plugin for GDAL ${GDAL_VERSION} will be installed in ${destination}")
 

@@ -8,11 +8,11 @@ from places import ROOT
 PAGE = ROOT / "doc/man/gdal_zarr.7"
 
 
-@pytest.mark.parametrize("command", [
-    ["mandoc", "-Tlint", "-Wstyle", PAGE],
-    ["man", "--warnings", "-E", "UTF-8", "-l", "-Z", PAGE]])
-def test_no_warnings(command):
-    result = subprocess.run(command, capture_output=True, text=True)
+@pytest.mark.parametrize("page", [PAGE, PAGE.with_suffix(".1")], ids=["7", "1"])
+@pytest.mark.parametrize("command", [["mandoc", "-Tlint", "-Wstyle"],
+                                     ["man", "--warnings", "-E", "UTF-8", "-l", "-Z"]])
+def test_no_warnings(command, page):
+    result = subprocess.run([*command, page], capture_output=True, text=True)
     # Of the list of all man pages on this computer, which may be older than the pages.
     printed = result.stderr + result.stdout * (command[0] == "mandoc")
     lines = [line for line in printed.splitlines()

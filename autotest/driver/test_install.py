@@ -12,7 +12,9 @@ from toolchain import CONFIGURE
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = Path(os.environ["GDAL_DRIVER_PATH"]) / "gdal_Zarr.so"
-MAN_PAGE = "usr/share/man/man7/gdal_zarr.7"  # with the prefix of Debian's libgdal
+# With the prefix of Debian's libgdal.
+BESIDE = ["usr/bin/gdal_zarr", "usr/share/bash-completion/completions/gdal_zarr",
+          "usr/share/man/man1/gdal_zarr.1", "usr/share/man/man7/gdal_zarr.7"]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for libraries in /proc")
 
@@ -29,7 +31,8 @@ def build(tmp_path):
     """Configures a separate build, with the plugin that was built before."""
     def configure(*options):
         run("cmake", *CONFIGURE, "-S", ROOT, "-B", tmp_path / "build", *options)
-        shutil.copy(PLUGIN, tmp_path / "build/driver")
+        for file in (PLUGIN, PLUGIN.with_name("gdal_zarr")):
+            shutil.copy(file, tmp_path / "build/driver")
         return tmp_path / "build"
     return configure
 
@@ -50,7 +53,7 @@ def test_installs_where_libgdal_looks_and_uninstalls(build, tmp_path):
     folder, stage = build(), tmp_path / "stage"
     run("cmake", "--install", folder, DESTDIR=str(stage))
     plugin = stage / plugin_folder().lstrip("/") / "gdal_Zarr.so"
-    assert installed(stage) == sorted([str(plugin.relative_to(stage)), MAN_PAGE])
+    assert installed(stage) == sorted([str(plugin.relative_to(stage)), *BESIDE])
     # libgdal contains the name of the folder.
     library = re.search(r"/\S*/libgdal\.so\S*", Path("/proc/self/maps").read_text())[0]
     assert f"{os.path.dirname(library)}/gdalplugins".encode() in Path(library).read_bytes()
@@ -69,12 +72,14 @@ def test_installs_where_it_is_told(build, tmp_path, how):
                "plugin folder": [f"-DGDAL_PLUGIN_DIR={prefix}/plugins"]}
     folder = build(*options.get(how, []))
     run("cmake", "--install", folder, *["--prefix", prefix] * (how == "at installation"))
-    plugin, *others = installed(prefix)
+    files = installed(prefix)
+    (plugin,) = (file for file in files if file.endswith(".so"))
+    others = [file for file in files if file != plugin]
     if how == "plugin folder":
         assert (plugin, others) == ("plugins/gdal_Zarr.so", [])
     else:
         assert re.fullmatch(r"lib.*/gdalplugins(/3\.\d+)?/gdal_Zarr\.so", plugin)
-        assert others == [MAN_PAGE.removeprefix("usr/")]
+        assert others == [file.removeprefix("usr/") for file in BESIDE]
     got = run("gdalinfo", ROOT / "data/geoid_v3_sharded.zarr",
               GDAL_DRIVER_PATH=str((prefix / plugin).parent))
     assert got.startswith("Driver: Zarr/Zarr (gdal-zarr ")

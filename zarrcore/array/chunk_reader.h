@@ -41,12 +41,8 @@ class ChunkReader {
   std::optional<StoredRange> find_stored_range(StoredPart chunk,
                                                std::vector<std::uint64_t> start) const;
 
-  // How many inner chunks a shard that is addressable has, and their bytes.
-  struct InnerChunks {
-    std::uint64_t chunks = 0;
-    std::uint64_t bytes = 0;
-  };
-  InnerChunks count_inner_chunks(const StoredPart& shard) const;
+  // Where the inner chunks are that an addressable shard has.
+  std::vector<ShardIndex::Entry> inner_chunks(const StoredPart& shard) const;
 
   // How many parts should be passed to read() at once: enough to keep all threads busy, few enough
   // to use little memory compared with their chunks.

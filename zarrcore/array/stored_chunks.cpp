@@ -17,28 +17,17 @@ namespace {
 
 using Chunk = std::vector<std::uint64_t>;
 
-bool is_in_grid(const Chunk& chunk, const ChunkGrid& grid) {
-  for (std::size_t i = 0; i < chunk.size(); ++i) {
-    if (chunk[i] >= grid.dimension(i).chunk_count()) return false;
-  }
-  return true;
-}
-
 // Reads the indexes of some shards in parallel.
-void count_inner_chunks(const ArrayState& state, std::vector<Chunk>& shards,
-                        const ReadOptions& options, StoredChunks& counted) {
+void count_inner_chunks(const Array& array, std::vector<Chunk>& shards, const ReadOptions& options,
+                        StoredChunks& counted) {
   std::mutex mutex;  // guards `counted`
-  state.context->pool.parallel_for(
+  array.state().context->pool.parallel_for(
       shards.size(), options.threads,
       [&](std::size_t i) {
-        StoredPart shard;
-        shard.chain = &state.chain_of(shards[i]);
-        shard.key = state.key_of(shards[i]);
-        const ChunkReader reader(state, state.cached, nullptr, options);
-        const auto inner = reader.count_inner_chunks(shard);
+        const auto inner = read_inner_chunks(array, shards[i], options);
         const std::lock_guard lock(mutex);
-        *counted.inner_chunks += inner.chunks;
-        *counted.inner_bytes += inner.bytes;
+        *counted.inner_chunks += inner.size();
+        for (const ShardIndex::Entry& entry : inner) *counted.inner_bytes += entry.length;
       },
       options.worker_scope);
   shards.clear();
@@ -46,16 +35,51 @@ void count_inner_chunks(const ArrayState& state, std::vector<Chunk>& shards,
 
 }  // namespace
 
-ChunkReader::InnerChunks ChunkReader::count_inner_chunks(const StoredPart& shard) const {
-  InnerChunks counted;
+std::vector<ShardIndex::Entry> ChunkReader::inner_chunks(const StoredPart& shard) const {
+  std::vector<ShardIndex::Entry> entries;
   const OpenShard open = shards_.open(shard, false);
   for (std::size_t i = 0; open.index && i < open.index->size(); ++i) {
-    const auto entry = open.extent.find(*open.index, i);
-    if (!entry) continue;
-    ++counted.chunks;
-    counted.bytes += entry->length;
+    if (const auto entry = open.extent.find(*open.index, i)) entries.push_back(*entry);
   }
-  return counted;
+  return entries;
+}
+
+bool has_addressable_shards(const Array& array) {
+  const CodecChain* const chain = array.state().first_chain;
+  return chain != nullptr && chain->sharding() != nullptr && chain->shard_is_addressable();
+}
+
+std::vector<ShardIndex::Entry> read_inner_chunks(const Array& array,
+                                                 std::span<const std::uint64_t> chunk,
+                                                 const ReadOptions& options) {
+  const ArrayState& state = array.state();
+  StoredPart shard;
+  shard.chain = &state.chain_of(chunk);
+  shard.key = state.key_of(chunk);
+  return ChunkReader(state, state.cached, nullptr, options).inner_chunks(shard);
+}
+
+std::optional<std::vector<std::uint64_t>> chunk_of_key(const ArrayMetadata& array,
+                                                       std::string_view key) {
+  const std::string& prefix = array.chunk_prefix;
+  key.remove_prefix(prefix.empty() ? 0 : prefix.size() + 1);
+  return array.chunk_key_encoding.decode(key, array.shape.size());
+}
+
+Selection selection_of(const ChunkGrid& grid, std::span<const std::uint64_t> chunk) {
+  Selection selection;
+  for (std::size_t i = 0; i < chunk.size(); ++i) {
+    selection.start.push_back(grid.dimension(i).chunk_start(chunk[i]));
+    selection.count.push_back(grid.dimension(i).chunk_extent(chunk[i]));
+  }
+  return selection;
+}
+
+bool is_in_grid(std::span<const std::uint64_t> chunk, const ChunkGrid& grid) {
+  for (std::size_t i = 0; i < chunk.size(); ++i) {
+    if (chunk[i] >= grid.dimension(i).chunk_count()) return false;
+  }
+  return true;
 }
 
 StoredChunks count_stored_chunks(const Array& array, bool reads_indexes,
@@ -66,8 +90,7 @@ StoredChunks count_stored_chunks(const Array& array, bool reads_indexes,
     const ArrayMetadata& metadata = state.metadata;
     const std::string& prefix = metadata.chunk_prefix;
     StoredChunks counted;
-    if (reads_indexes && state.first_chain != nullptr && state.first_chain->sharding() != nullptr &&
-        state.first_chain->shard_is_addressable()) {
+    if (reads_indexes && has_addressable_shards(array)) {
       counted.inner_chunks = 0;
       counted.inner_bytes = 0;
     }
@@ -75,20 +98,19 @@ StoredChunks count_stored_chunks(const Array& array, bool reads_indexes,
     std::vector<Chunk> shards;
     state.store->visit_values(prefix, [&](std::string_view key, std::optional<std::uint64_t> size) {
       has_listed = true;
-      key.remove_prefix(prefix.empty() ? 0 : prefix.size() + 1);
-      auto chunk = metadata.chunk_key_encoding.decode(key, metadata.shape.size());
+      auto chunk = chunk_of_key(metadata, key);
       if (!chunk || !is_in_grid(*chunk, state.grid)) return;
       ++counted.chunks;
       counted.bytes = counted.bytes && size ? std::optional(*counted.bytes + *size) : std::nullopt;
       if (!counted.inner_chunks) return;
       shards.push_back(*std::move(chunk));
-      if (shards.size() == kShardsAtOnce) count_inner_chunks(state, shards, options, counted);
+      if (shards.size() == kShardsAtOnce) count_inner_chunks(array, shards, options, counted);
     });
     // The documents of the array are among them in most formats.
     if (!has_listed && (prefix == state.path || state.store->traits().parallel_requests > 1)) {
       throw Error("the store does not list its values, so the stored chunks are not known");
     }
-    count_inner_chunks(state, shards, options, counted);
+    count_inner_chunks(array, shards, options, counted);
     return counted;
   });
 }

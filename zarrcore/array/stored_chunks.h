@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "zarrcore/array/array.h"
 #include "zarrcore/array/read_options.h"
 #include "zarrcore/base/api.h"
+#include "zarrcore/codec/sharding.h"
 
 namespace zarrcore {
 
@@ -24,5 +28,21 @@ struct StoredChunks {
 // lists one folder after the other. Throws Error, also if the store does not list what it has.
 ZARRCORE_API StoredChunks count_stored_chunks(const Array& array, bool reads_indexes,
                                               const ReadOptions& options);
+
+// Whether the chunks of the array are shards that are not compressed as a whole.
+bool has_addressable_shards(const Array& array);
+// Of such an array: where the inner chunks of one shard are, in the order of its index, without
+// missing ones. Throws Error, which names the shard, when the index cannot be read, or has an entry
+// outside of the shard.
+std::vector<ShardIndex::Entry> read_inner_chunks(const Array& array,
+                                                 std::span<const std::uint64_t> chunk,
+                                                 const ReadOptions& options);
+
+// The position of the chunk with a key below the chunks of an array; nullopt if no chunk has it.
+std::optional<std::vector<std::uint64_t>> chunk_of_key(const ArrayMetadata& array,
+                                                       std::string_view key);
+// The elements of a chunk that are inside the array.
+Selection selection_of(const ChunkGrid& grid, std::span<const std::uint64_t> chunk);
+bool is_in_grid(std::span<const std::uint64_t> chunk, const ChunkGrid& grid);
 
 }  // namespace zarrcore

@@ -13,9 +13,6 @@
 namespace zarrcore {
 namespace {
 
-// Says which copies are missing: {"groups": [path, …], "writer": NAME}.
-constexpr std::string_view kNoteKey = ".zarr-consolidation-owed";
-
 bool is_group_or_consolidated(Store& store, const Format& format) {
   const DocumentSource documents = stored_documents(store);
   try {
@@ -302,6 +299,16 @@ void ConsolidatedCopies::want_root(std::span<const Document> documents) {
   if (!is_new || top_->traits().knows_versions) return;
   changed_copies_[root];
   for (const Document& document : documents) note_put(document);
+}
+
+void ConsolidatedCopies::forget(std::span<const std::string> paths) {
+  auto note = read_note();
+  if (!note) return;
+  for (const std::string& path : paths) {
+    note->groups.erase(in_top(path));
+    removed_.erase(in_top(path));
+  }
+  put_note(note->groups);
 }
 
 void ConsolidatedCopies::restore() {

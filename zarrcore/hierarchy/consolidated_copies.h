@@ -29,6 +29,9 @@ class ConsolidatedCopies {
   // Returns true for keys of the store's documents that have been read or put.
   using HasRead = std::function<bool(const std::string& key)>;
 
+  // Of the file that names groups without their copy: {"groups": [path, …], "writer": NAME}.
+  static constexpr std::string_view kNoteKey = ".zarr-consolidation-owed";
+
   // Finds the topmost group around `store`.
   ConsolidatedCopies(std::shared_ptr<Store> store, const Format& format, OnProblem on_problem,
                      RunTogether run_together, HasRead has_read);
@@ -62,6 +65,8 @@ class ConsolidatedCopies {
   // The root of the store gets a copy even if it has none now. `documents` are all of a new store;
   // empty for one that exists.
   void want_root(std::span<const Document> documents);
+  // Copies of these groups that are missing are not wanted any more.
+  void forget(std::span<const std::string> paths);
   // Writes the missing copies. What fails can be tried again.
   void restore();
 

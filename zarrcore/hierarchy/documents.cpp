@@ -11,11 +11,14 @@
 namespace zarrcore {
 namespace {
 
-using OnProblem = std::function<void(const std::string&)>;
+// Of which the requests are made together.
+constexpr std::size_t kNodesAtOnce = 32;
 
-// The documents of a node that cannot be read as a whole, as far as they are JSON.
+// The documents of a node that cannot be read as a whole, as far as they are JSON. Adds what is
+// wrong with the others to `unreadable`.
 DocumentMap documents_of_broken_node(const DocumentSource& stored, const Format& format,
-                                     const std::string& path, const OnProblem& on_problem) {
+                                     const std::string& path,
+                                     std::vector<std::string>& unreadable) {
   DocumentMap documents;
   for (const std::string& key : format.node_keys(path)) {
     try {
@@ -23,28 +26,47 @@ DocumentMap documents_of_broken_node(const DocumentSource& stored, const Format&
     } catch (const OutOfMemory&) {
       throw;
     } catch (const Error& error) {
-      on_problem(std::string(error.what()) + "; consolidated metadata is without it");
+      unreadable.emplace_back(error.what());
     }
   }
   return documents;
 }
 
-// Calls `use` with the documents of the node at `path`, and of all nodes below it.
-void visit_nodes(const DocumentSource& stored, const Format& format, const std::string& path,
-                 const OnProblem& on_problem,
-                 const std::function<void(const std::string& path, DocumentMap documents)>& use) {
+StoredNode read_or_explain(const DocumentSource& stored, const Format& format,
+                           const std::string& path) {
+  StoredNode node;
   try {
-    StoredNode node = read_stored_node(stored, format, path);
-    use(path, std::move(node.documents));
-    if (!node.metadata || !std::holds_alternative<GroupMetadata>(*node.metadata)) return;
+    node = read_stored_node(stored, format, path);
   } catch (const OutOfMemory&) {
     throw;
-  } catch (const Error&) {
-    use(path, documents_of_broken_node(stored, format, path, on_problem));
-    return;
+  } catch (const Error& error) {
+    node.problem = error.what();
+    node.documents = documents_of_broken_node(stored, format, path, node.unreadable);
   }
-  for (const std::string& name : format.child_names(stored, path)) {
-    visit_nodes(stored, format, join_path(path, name), on_problem, use);
+  return node;
+}
+
+void visit_from(const DocumentSource& stored, const Format& format, const std::string& path,
+                StoredNode node, const UseStoredNode& use, const RunTogether& run) {
+  const bool is_group = node.metadata && std::holds_alternative<GroupMetadata>(*node.metadata);
+  use(path, std::move(node));
+  if (!is_group) return;
+  const std::vector<std::string> names = format.child_names(stored, path);
+  const std::size_t at_once = run ? kNodesAtOnce : 1;
+  std::vector<StoredNode> nodes;
+  for (std::size_t first = 0; first < names.size(); first += nodes.size()) {
+    nodes.assign(std::min(at_once, names.size() - first), {});
+    const auto read = [&](std::size_t i) {
+      nodes[i] = read_or_explain(stored, format, join_path(path, names[first + i]));
+    };
+    if (run) {
+      run(nodes.size(), nodes.size(), read);
+    } else {
+      read(0);
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      visit_from(stored, format, join_path(path, names[first + i]), std::move(nodes[i]), use, run);
+    }
   }
 }
 
@@ -88,8 +110,13 @@ DocumentSource documents_in(const DocumentMap& documents) {
 DocumentMap collect_documents(Store& store, const Format& format, const std::string& path,
                               const std::function<void(const std::string&)>& on_problem) {
   DocumentMap documents;
-  visit_nodes(stored_documents(store), format, path, on_problem,
-              [&](const std::string& /*node*/, DocumentMap own) { documents.merge(own); });
+  visit_stored_nodes(stored_documents(store), format, path,
+                     [&](const std::string& /*path*/, StoredNode node) {
+                       documents.merge(node.documents);
+                       for (const std::string& problem : node.unreadable) {
+                         on_problem(problem + "; consolidated metadata is without it");
+                       }
+                     });
   return documents;
 }
 
@@ -106,14 +133,20 @@ StoredNode read_stored_node(const DocumentSource& stored, const Format& format,
   return node;
 }
 
+void visit_stored_nodes(const DocumentSource& stored, const Format& format, const std::string& path,
+                        const UseStoredNode& use, const RunTogether& run) {
+  visit_from(stored, format, path, read_or_explain(stored, format, path), use, run);
+}
+
 std::vector<std::string> document_keys_below(Store& store, const Format& format,
                                              const std::string& path) {
   std::vector<std::string> keys;
-  visit_nodes(
-      stored_documents(store), format, path, [](const std::string& /*problem*/) {},
-      [&](const std::string& node, const DocumentMap& /*documents*/) {
-        for (std::string& key : format.node_keys(node)) keys.push_back(std::move(key));
-      });
+  visit_stored_nodes(stored_documents(store), format, path,
+                     [&](const std::string& node, const StoredNode& /*read*/) {
+                       for (std::string& key : format.node_keys(node)) {
+                         keys.push_back(std::move(key));
+                       }
+                     });
   return keys;
 }
 

@@ -44,9 +44,20 @@ DocumentMap collect_documents(Store& store, const Format& format, const std::str
 struct StoredNode {
   std::optional<NodeMetadata> metadata;  // nullopt if it does not exist
   DocumentMap documents;
+  // Of nodes that visit_stored_nodes() cannot read: why, and what is wrong with each document that
+  // is not JSON, and is not among `documents`.
+  std::string problem = {};
+  std::vector<std::string> unreadable = {};
 };
 StoredNode read_stored_node(const DocumentSource& stored, const Format& format,
                             const std::string& path);
+
+// Calls `use` with the node at `path`, and with all nodes below it, each after its group. With
+// `run`, the nodes of a group are read together. Throws Error when the store cannot be listed, and
+// OutOfMemory.
+using UseStoredNode = std::function<void(const std::string& path, StoredNode node)>;
+void visit_stored_nodes(const DocumentSource& stored, const Format& format, const std::string& path,
+                        const UseStoredNode& use, const RunTogether& run = {});
 
 // The keys of all documents of the node at `path` and of all nodes below it, and of some that do
 // not exist.

@@ -391,8 +391,4 @@ void Hierarchy::flush() {
   editor_->flush();
 }
 
-void Hierarchy::consolidate() {
-  editor_->consolidate();
-}
-
 }  // namespace zarrcore

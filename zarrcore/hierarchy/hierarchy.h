@@ -160,7 +160,11 @@ class ZARRCORE_API Hierarchy {
   void flush();
   // Puts consolidated metadata into the root, also if it has none. Throws Error when there is no
   // group at the root, or when the format has no consolidated metadata.
-  void consolidate();
+  void consolidate() { consolidate({""}); }
+  // Puts that of these groups, and of the groups around them that have some.
+  void consolidate(const std::vector<std::string>& groups);
+  // Removes the consolidated metadata of these groups. The groups around them keep theirs.
+  void remove_consolidated(const std::vector<std::string>& groups);
 
  private:
   friend class HierarchyEditor;  // uses what is read and known

@@ -39,7 +39,8 @@ class HierarchyEditor {
               std::optional<NodeKind> wanted);
   void flush(const std::string& path);
   void flush();
-  void consolidate();
+  void consolidate(const std::vector<std::string>& groups);
+  void remove_consolidated(const std::vector<std::string>& groups);
 
  private:
   // Of a node, for messages.

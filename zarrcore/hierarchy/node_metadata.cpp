@@ -144,7 +144,27 @@ void HierarchyEditor::flush() {
   });
 }
 
-void HierarchyEditor::consolidate() {
+void Hierarchy::consolidate(const std::vector<std::string>& groups) {
+  editor_->consolidate(groups);
+}
+
+void Hierarchy::remove_consolidated(const std::vector<std::string>& groups) {
+  editor_->remove_consolidated(groups);
+}
+
+void HierarchyEditor::remove_consolidated(const std::vector<std::string>& groups) {
+  {
+    const std::lock_guard one_at_a_time(mutex_);
+    with_context(store_.description() + ": consolidated metadata", [&] {
+      const auto lock = copies().lock();
+      remove_copies(groups);
+      copies_->forget(groups);
+    });
+  }
+  flush();
+}
+
+void HierarchyEditor::consolidate(const std::vector<std::string>& groups) {
   {
     const std::lock_guard one_at_a_time(mutex_);
     with_context(store_.description() + ": consolidated metadata", [&] {
@@ -154,8 +174,8 @@ void HierarchyEditor::consolidate() {
         throw Error("the format " + std::string(format_.name()) + " has none");
       }
       const auto lock = consolidated.lock();
-      remove_copies({""});
-      consolidated.want_root({});
+      remove_copies(groups);
+      if (std::ranges::find(groups, "") != groups.end()) consolidated.want_root({});
     });
   }
   flush();

@@ -1,5 +1,6 @@
 #include "zarrcore/store/local_files.h"
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <random>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/base/process.h"
 #include "zarrcore/store/locks.h"
 #include "zarrcore/store/store.h"
@@ -56,6 +58,15 @@ bool is_writer_dead(std::string_view name) {
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);
   return error == std::errc() && end != name.data() + name.size() && *end == '-' &&
          !is_process_alive(process);
+}
+
+bool is_abandoned_file(const std::string& path, bool removes) noexcept {
+  try {
+    const bool is_dead = is_writer_dead(std::string_view(path).substr(path.rfind('/') + 1));
+    return LocalFile::is_abandoned(path, is_dead ? kAnyAge : kAbandonedAge, removes);
+  } catch (const std::exception&) {
+    return false;  // the file does no harm
+  }
 }
 
 }  // namespace
@@ -141,12 +152,28 @@ bool is_temporary_file(std::string_view name) {
 }
 
 void remove_abandoned_file(const std::string& path) noexcept {
-  try {
-    const bool is_dead = is_writer_dead(std::string_view(path).substr(path.rfind('/') + 1));
-    LocalFile::remove_abandoned(path, is_dead ? kAnyAge : kAbandonedAge);
-  } catch (const std::exception&) {
-    // The file does no harm.
+  is_abandoned_file(path, true);
+}
+
+std::vector<std::string> find_abandoned_files(const std::string& folder, bool removes) {
+  std::vector<std::string> found;
+  std::vector<std::string> folders{""};
+  while (!folders.empty()) {
+    const std::string below = std::move(folders.back());
+    folders.pop_back();
+    visit_folder(
+        below.empty() ? folder : folder + '/' + below, [&](std::string_view name, EntryKind kind) {
+          std::string path = join_path(below, name);
+          if (kind == EntryKind::folder) {
+            folders.push_back(std::move(path));
+          } else if (is_temporary_file(name) && is_abandoned_file(folder + '/' + path, removes)) {
+            found.push_back(std::move(path));
+          }
+          return true;
+        });
   }
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 }  // namespace zarrcore

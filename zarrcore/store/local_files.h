@@ -12,7 +12,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "zarrcore/base/api.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/store/value_version.h"
 
@@ -81,7 +83,7 @@ class LocalFile {
  public:
   enum class Mode : std::uint8_t {
     read,    // a file that may be absent, or may turn out not to be a file
-    create,  // a new file, for writing; locked against remove_abandoned()
+    create,  // a new file, for writing; locked against is_abandoned()
     lock,    // a file for lock(), created if it is absent
   };
 
@@ -123,9 +125,9 @@ class LocalFile {
   // Throws LockTimeout.
   void lock(LockWait& wait);
 
-  // Removes a file that no process has open in Mode::create and that has not been written to for
-  // more than `seconds`. Returns whether it was removed.
-  static bool remove_abandoned(const std::string& path, std::int64_t seconds) noexcept;
+  // Whether no process has the file open in Mode::create, and it has not been written to for more
+  // than `seconds`. With `removes`, such a file is removed; false if that fails.
+  static bool is_abandoned(const std::string& path, std::int64_t seconds, bool removes) noexcept;
 
  private:
   // A descriptor, or a HANDLE of Windows.
@@ -179,5 +181,9 @@ std::string make_temporary_name();
 // Removes the file of a writer that has ended. A writer holds a lock on its file. If the writer may
 // be on another machine, where the lock may not work, the file must be an hour old.
 void remove_abandoned_file(const std::string& path) noexcept;
+
+// All such files in a folder and the folders below it, by their paths below it, sorted. With
+// `removes`, those that have been removed. Throws Error when a folder cannot be read.
+ZARRCORE_API std::vector<std::string> find_abandoned_files(const std::string& folder, bool removes);
 
 }  // namespace zarrcore

@@ -158,17 +158,16 @@ void LocalFile::sync() const {
   if (::fsync(descriptor_of(handle_)) != 0) fail();
 }
 
-bool LocalFile::remove_abandoned(const std::string& path, std::int64_t seconds) noexcept {
+bool LocalFile::is_abandoned(const std::string& path, std::int64_t seconds, bool removes) noexcept {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return false;
   struct stat status;
   const bool is_old = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
                       std::time(nullptr) - modification_time(status).tv_sec > seconds;
-  const bool is_abandoned =
-      is_old && (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
-  const bool is_removed = is_abandoned && ::unlink(path.c_str()) == 0;
+  bool result = is_old && (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
+  if (result && removes) result = ::unlink(path.c_str()) == 0;
   ::close(descriptor);
-  return is_removed;
+  return result;
 }
 
 void LocalFile::close() {

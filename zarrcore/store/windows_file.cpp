@@ -63,7 +63,7 @@ HANDLE create_or_lock(const std::wstring& path, LocalFile::Mode mode) {
     return ::CreateFileW(path.c_str(), GENERIC_READ | GENERIC_WRITE, windows::kShareAll, nullptr,
                          OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr);
   }
-  // Without FILE_SHARE_DELETE, remove_abandoned() cannot open it.
+  // Without FILE_SHARE_DELETE, is_abandoned() cannot open it.
   return ::CreateFileW(path.c_str(), GENERIC_WRITE, FILE_SHARE_READ, nullptr, CREATE_NEW,
                        FILE_ATTRIBUTE_NORMAL, nullptr);
 }
@@ -176,7 +176,7 @@ void LocalFile::sync() const {
   if (::FlushFileBuffers(handle_of(handle_)) == 0) fail();
 }
 
-bool LocalFile::remove_abandoned(const std::string& path, std::int64_t seconds) noexcept {
+bool LocalFile::is_abandoned(const std::string& path, std::int64_t seconds, bool removes) noexcept {
   try {
     const std::wstring wide = windows::wide_path(path);
     const Handle file(::CreateFileW(wide.c_str(), DELETE | FILE_READ_ATTRIBUTES, windows::kShareAll,
@@ -187,7 +187,7 @@ bool LocalFile::remove_abandoned(const std::string& path, std::int64_t seconds) 
     ::GetSystemTimeAsFileTime(&now);
     const std::int64_t age =
         (ticks_since_1970(now) - ticks_since_1970(status.ftLastWriteTime)) / kTicksPerSecond;
-    return age > seconds && windows::dispose(file.get()) == ERROR_SUCCESS;
+    return age > seconds && (!removes || windows::dispose(file.get()) == ERROR_SUCCESS);
   } catch (const std::exception&) {
     return false;
   }

@@ -1,0 +1,87 @@
+// The commands as algorithms of GDAL 3.11 and later: `gdal driver zarr check`, gdal.Run().
+#include "driver/commands/command.h"
+#include "driver/gdal/compat.h"
+#include "driver/gdal/error_guard.h"
+
+#if GDAL_ZARR_AT_LEAST(3, 11)
+#include <gdalalgorithm.h>
+
+#include <cstdio>
+#include <list>
+#include <utility>
+
+namespace gdal_zarr {
+namespace {
+
+class CommandAlgorithm final : public GDALAlgorithm {
+ public:
+  explicit CommandAlgorithm(const Command& command)
+      : GDALAlgorithm(command.name, command.summary, "/drivers/raster/zarr.html"),
+        command_(command) {
+    AddProgressArg();
+    for (const Parameter& parameter : command.parameters) {
+      if (parameter.kind == Parameter::Kind::flag) {
+        flags_.emplace_back(parameter.name, false);
+        AddArg(parameter.name, 0, parameter.help, &flags_.back().second);
+        continue;
+      }
+      texts_.emplace_back(parameter.name, "");
+      auto& argument = AddArg(parameter.name, 0, parameter.help, &texts_.back().second);
+      if (parameter.kind == Parameter::Kind::positional) argument.SetPositional();
+      if (parameter.is_required) argument.SetRequired();
+    }
+    AddArg("json", 0, "Print the result as JSON", &is_json_);
+    AddOutputStringArg(&output_);
+    AddStdoutArg(&prints_);
+  }
+
+ private:
+  bool RunImpl(GDALProgressFunc progress, void* progress_data) override {
+    return guarded(false, [&] {
+      Arguments arguments;
+      for (const auto& [name, value] : texts_) {
+        if (!value.empty()) arguments.set(name, value);
+      }
+      for (const auto& [name, is_set] : flags_) {
+        if (is_set) arguments.set(name, "YES");
+      }
+      const CommandResult result = command_.run(arguments, [&](double complete) {
+        return progress == nullptr || progress(complete, "", progress_data) != 0;
+      });
+      output_ =
+          is_json_ ? zarrcore::dump_json(result.json, {.indentation = 2}) + '\n' : result.text;
+      if (prints_) std::fwrite(output_.data(), 1, output_.size(), stdout);
+      if (result.exit == CommandResult::Exit::success) return true;
+      // GDAL knows success and failure, and prints no output of a failure.
+      if (!prints_) std::fwrite(output_.data(), 1, output_.size(), stderr);
+      report(CE_Failure, CPLE_AppDefined, "Zarr: %s: there are findings", command_.name);
+      return false;
+    });
+  }
+
+  const Command& command_;
+  std::list<std::pair<std::string, std::string>> texts_;  // GDAL keeps pointers into these
+  std::list<std::pair<std::string, bool>> flags_;
+  bool is_json_ = false;
+  bool prints_ = false;
+  std::string output_;
+};
+
+}  // namespace
+
+void declare_commands(GDALDriver& driver) {
+  for (const Command& command : commands()) driver.DeclareAlgorithm({command.name});
+  driver.pfnInstantiateAlgorithm = [](const std::vector<std::string>& path) -> GDALAlgorithm* {
+    const Command* const command = path.size() == 1 ? find_command(path.front()) : nullptr;
+    return command == nullptr ? nullptr : new CommandAlgorithm(*command);
+  };
+}
+
+}  // namespace gdal_zarr
+#else
+namespace gdal_zarr {
+
+void declare_commands(GDALDriver& /*driver*/) {}
+
+}  // namespace gdal_zarr
+#endif

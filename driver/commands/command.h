@@ -1,0 +1,83 @@
+// The commands for those who keep archives: `gdal_zarr check STORE`, and from GDAL 3.11 on the same
+// as `gdal driver zarr check STORE`. A command is a row of the table in command_table.cpp and a
+// function, which says in JSON and in text what it has done or found.
+#pragma once
+
+#include <gdal_priv.h>
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "zarrcore/base/json.h"
+
+namespace gdal_zarr {
+
+// An option or a positional argument.
+struct Parameter {
+  enum class Kind : unsigned char { positional, flag, text };
+
+  const char* name;  // without dashes
+  Kind kind;
+  const char* help;
+  bool is_required = false;
+  const char* choices = "";  // of a text, separated by commas; empty for any
+};
+
+class Arguments {
+ public:
+  void set(const std::string& name, std::string value) { values_[name] = std::move(value); }
+  // Flags have the value "YES".
+  bool has(const std::string& name) const { return values_.contains(name); }
+  // Empty if it was not given.
+  std::string text(const std::string& name) const {
+    const auto it = values_.find(name);
+    return it == values_.end() ? std::string() : it->second;
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+struct CommandResult {
+  // What scripts go by.
+  enum class Exit : int {
+    success = 0,
+    found = 1,   // what was looked for is not right
+    failed = 2,  // the command could not do its work; or wrong arguments
+  };
+
+  zarrcore::Json json = zarrcore::Json::object();
+  std::string text = {};  // lines for people, each with its end
+  Exit exit = Exit::success;
+};
+
+// Called with how much is done, from 0 to 1; false stops the command.
+using CommandProgress = std::function<bool(double complete)>;
+
+struct Command {
+  const char* name;
+  const char* summary;
+  std::span<const Parameter> parameters;
+  // Throws zarrcore::Error.
+  CommandResult (*run)(const Arguments& arguments, const CommandProgress& progress);
+};
+
+std::span<const Command> commands();
+// Null if there is none.
+const Command* find_command(std::string_view name);
+
+// The functions of the table.
+CommandResult run_info(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_check(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_repair(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_consolidate(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_unconsolidate(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_migrate(const Arguments& arguments, const CommandProgress& progress);
+
+// Declares them as algorithms of the driver; does nothing before GDAL 3.11.
+void declare_commands(GDALDriver& driver);
+
+}  // namespace gdal_zarr

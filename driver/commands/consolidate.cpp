@@ -1,0 +1,22 @@
+#include "driver/commands/examined.h"
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+
+CommandResult run_consolidate(const Arguments& arguments, const CommandProgress& /*progress*/) {
+  const std::string path = store_of(arguments);
+  open_changed(path)->consolidate();
+  return {{{"store", path}, {"consolidated", true}},
+          path + ": consolidated metadata is at the root\n"};
+}
+
+CommandResult run_unconsolidate(const Arguments& arguments, const CommandProgress& progress) {
+  const std::string path = store_of(arguments);
+  const auto groups = examine(*open_examined(path), false, progress).consolidated;
+  open_changed(path)->remove_consolidated(groups);
+  return {{{"store", path}, {"consolidated", false}, {"groups", groups}},
+          path + ": consolidated metadata of " + std::to_string(groups.size()) +
+              " groups was removed\n"};
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,86 @@
+#include "driver/commands/examined.h"
+
+#include <array>
+#include <cstdio>
+
+#include "driver/entry/manage.h"
+#include "driver/gdal/messages.h"
+#include "driver/gdal/worker_scope.h"
+#include "driver/stores/open_store.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/store/local_files.h"
+
+namespace gdal_zarr {
+namespace {
+
+zarrcore::HierarchyOptions options_for(const std::string& path) {
+  zarrcore::HierarchyOptions options;
+  options.run_together = run_on(shared_context());
+  options.on_problem = [path](const std::string& problem) {
+    report(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", path.c_str(), problem.c_str());
+  };
+  return options;
+}
+
+}  // namespace
+
+std::string store_of(const Arguments& arguments) {
+  return new_store_path(arguments.text("store").c_str());
+}
+
+std::unique_ptr<zarrcore::Hierarchy> open_examined(const std::string& path) {
+  zarrcore::HierarchyOptions options = options_for(path);
+  options.use_consolidated = false;
+  options.on_problem = [](const std::string& /*problem*/) {};  // these become findings
+  return open_hierarchy(path, false, options);
+}
+
+std::unique_ptr<zarrcore::Hierarchy> open_changed(const std::string& path) {
+  zarrcore::HierarchyOptions options = options_for(path);
+  options.is_writable = true;
+  auto hierarchy = open_hierarchy(path, false, options);
+  std::string_view why = hierarchy->store()->traits().read_only_reason;
+  if (why.empty()) why = hierarchy->format().read_only_reason();
+  if (!why.empty()) throw zarrcore::Error(path + " cannot be written: " + std::string(why));
+  return hierarchy;
+}
+
+zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, bool reads_chunks,
+                                const CommandProgress& progress) {
+  CallerState caller;
+  zarrcore::ExamineOptions options;
+  options.reads_chunks = reads_chunks;
+  options.read.threads = thread_count();
+  options.read.worker_scope = caller.scope();
+  options.run_together = run_on(shared_context());
+  // How many values there are is not known before the last.
+  options.progress = [&](std::uint64_t values) {
+    return progress(1 - 1 / (1 + static_cast<double>(values) * 1e-5));
+  };
+  return zarrcore::examine_store(hierarchy, shared_context(), options);
+}
+
+std::vector<std::string> abandoned_files(const zarrcore::Store& store, bool removes) {
+  if (!store.traits().is_folder) return {};
+  return zarrcore::find_abandoned_files(store.description(), removes);
+}
+
+std::string format_bytes(std::optional<std::uint64_t> bytes) {
+  if (!bytes) return "unknown";
+  static constexpr std::array kUnits{"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
+  auto value = static_cast<double>(*bytes);
+  std::size_t unit = 0;
+  while (value >= 1000 && unit + 1 < kUnits.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  return text.data();
+}
+
+std::string node_name(const std::string& path) {
+  return '/' + path;
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,35 @@
+// What the commands share: opening a store by any of its names, and examining it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/commands/command.h"
+#include "zarrcore/check/store_check.h"
+
+namespace gdal_zarr {
+
+// The path of the store that a name stands for. Throws zarrcore::Error when it names an array.
+std::string store_of(const Arguments& arguments);
+
+// Reads every node from its own documents. Throws zarrcore::Error.
+std::unique_ptr<zarrcore::Hierarchy> open_examined(const std::string& path);
+// For changes. Throws zarrcore::Error when the store cannot be written.
+std::unique_ptr<zarrcore::Hierarchy> open_changed(const std::string& path);
+
+zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, bool reads_chunks,
+                                const CommandProgress& progress);
+
+// The temporary files of killed writers in a local store, by their paths below its folder; with
+// `removes`, those that were removed.
+std::vector<std::string> abandoned_files(const zarrcore::Store& store, bool removes);
+
+// "1.5 MB", or "unknown".
+std::string format_bytes(std::optional<std::uint64_t> bytes);
+// "/a/b".
+std::string node_name(const std::string& path);
+
+}  // namespace gdal_zarr

@@ -1,0 +1,224 @@
+#include "zarrcore/check/store_check.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "zarrcore/array/stored_chunks.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/check/chunk_check.h"
+#include "zarrcore/check/copy_check.h"
+#include "zarrcore/hierarchy/arrays.h"
+#include "zarrcore/hierarchy/consolidated_copies.h"
+#include "zarrcore/hierarchy/documents.h"
+
+namespace zarrcore {
+namespace {
+
+// Of the values that belong to no node, how many are named.
+constexpr std::size_t kMaxNamedForeign = 20;
+constexpr std::uint64_t kValuesBetweenCalls = 4096;
+
+// An error of an array without what every message about this store begins with.
+std::string without_store(std::string_view problem, const Store& store) {
+  const std::string start = store.description() + ": ";
+  if (problem.starts_with(start)) problem.remove_prefix(start.size());
+  return std::string(problem);
+}
+
+std::uint64_t chunks_of_grid(const ChunkGrid& grid) {
+  std::uint64_t count = 1;
+  for (std::size_t i = 0; i < grid.rank(); ++i) count *= grid.dimension(i).chunk_count();
+  return count;  // a grid has at most 2^63
+}
+
+class Examination {
+ public:
+  Examination(const Hierarchy& hierarchy, std::shared_ptr<Context> context,
+              const ExamineOptions& options)
+      : hierarchy_(hierarchy),
+        format_(hierarchy.format()),
+        store_(*hierarchy.store()),
+        context_(std::move(context)),
+        options_(options) {}
+
+  ExaminedStore run() {
+    examine_nodes();
+    examine_values();
+    for (std::size_t i = 0; i < checks_.size(); ++i) {
+      checks_[i].finish();
+      report(examined_.arrays[i], checks_[i].result());
+    }
+    std::stable_sort(examined_.findings.begin(), examined_.findings.end(),
+                     [](const Finding& a, const Finding& b) {
+                       return std::tie(a.kind, a.place) < std::tie(b.kind, b.place);
+                     });
+    return std::move(examined_);
+  }
+
+ private:
+  void add(Finding::Kind kind, std::string place, std::string_view problem) {
+    examined_.findings.push_back({kind, std::move(place), without_store(problem, store_)});
+  }
+
+  void examine_nodes();
+  void use_node(const std::string& path, StoredNode node);
+  void add_array(const std::string& path, const ArrayMetadata& metadata);
+  void examine_values();
+  void use_value(std::string_view key, std::optional<std::uint64_t> size);
+  // The position among the arrays of the one whose chunks have the key's prefix.
+  std::optional<std::size_t> find_array_of(std::string_view key) const;
+  bool is_below_broken(std::string_view key) const;
+  void report(ExaminedArray& array, const ChunkCheck::Result& result);
+
+  const Hierarchy& hierarchy_;
+  const Format& format_;
+  Store& store_;
+  std::shared_ptr<Context> context_;
+  const ExamineOptions& options_;
+  ExaminedStore examined_;
+  std::vector<ChunkCheck> checks_;                          // of each array
+  std::unordered_map<std::string, std::size_t> by_prefix_;  // arrays, by the prefix of their chunks
+  NodesByKey nodes_;
+  std::vector<std::string> broken_;  // nodes, of which nothing is known
+  std::uint64_t values_ = 0;
+};
+
+void Examination::examine_nodes() {
+  const DocumentSource stored = stored_documents(store_);
+  DocumentMap documents;
+  visit_stored_nodes(
+      stored, format_, "",
+      [&](const std::string& path, StoredNode node) {
+        documents.insert(node.documents.begin(), node.documents.end());
+        use_node(path, std::move(node));
+      },
+      options_.run_together);
+  for (const std::string& group : examined_.groups) {
+    CopyCheck check = check_copy(stored, format_, group, documents, nodes_);
+    if (check.exists) examined_.consolidated.push_back(group);
+    for (std::string& problem : check.problems) add(Finding::Kind::copy, check.key, problem);
+  }
+  examined_.lacks_copy = ConsolidatedCopies::has_note_in(store_);
+  if (examined_.lacks_copy) {
+    add(Finding::Kind::copy, "",
+        "consolidated metadata was removed for a change that has not ended");
+  }
+}
+
+void Examination::use_node(const std::string& path, StoredNode node) {
+  for (std::string& key : format_.node_keys(path)) nodes_.emplace(std::move(key), path);
+  if (auto key = format_.consolidated_key(path)) nodes_.emplace(std::move(*key), path);
+  if (!node.problem.empty()) {
+    if (node.unreadable.empty()) node.unreadable.push_back(node.problem);
+    for (const std::string& problem : node.unreadable) add(Finding::Kind::document, path, problem);
+    broken_.push_back(path);
+  } else if (!node.metadata) {
+    // Another folder, whose values belong to no node.
+  } else if (const auto* array = std::get_if<ArrayMetadata>(&*node.metadata)) {
+    add_array(path, *array);
+  } else {
+    examined_.groups.push_back(path);
+  }
+}
+
+void Examination::add_array(const std::string& path, const ArrayMetadata& metadata) {
+  std::shared_ptr<const Array> array;
+  try {
+    array = hierarchy_.open_array(path, context_);
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const Error& error) {
+    add(Finding::Kind::document, path, error.what());
+    broken_.push_back(path);
+    return;
+  }
+  ExaminedArray examined{.path = path, .metadata = metadata};
+  examined.grid_chunks = chunks_of_grid(array->state().grid);
+  by_prefix_.emplace(metadata.chunk_prefix, examined_.arrays.size());
+  examined_.arrays.push_back(std::move(examined));
+  checks_.emplace_back(std::move(array), options_);
+}
+
+void Examination::examine_values() {
+  store_.visit_values("", [this](std::string_view key, std::optional<std::uint64_t> size) {
+    use_value(key, size);
+    if (++values_ % kValuesBetweenCalls == 0 && options_.progress && !options_.progress(values_)) {
+      throw Error("the examination was stopped");
+    }
+  });
+}
+
+std::optional<std::size_t> Examination::find_array_of(std::string_view key) const {
+  for (std::string prefix(key); !prefix.empty();) {
+    const std::size_t slash = prefix.rfind('/');
+    prefix.resize(slash == std::string::npos ? 0 : slash);
+    if (const auto it = by_prefix_.find(prefix); it != by_prefix_.end()) return it->second;
+  }
+  return std::nullopt;
+}
+
+bool Examination::is_below_broken(std::string_view key) const {
+  return std::any_of(broken_.begin(), broken_.end(),
+                     [&](const std::string& path) { return is_at_or_below(key, path); });
+}
+
+void Examination::use_value(std::string_view key, std::optional<std::uint64_t> size) {
+  if (nodes_.contains(key) || is_below_broken(key)) return;
+  if (const auto position = find_array_of(key)) {
+    ExaminedArray& array = examined_.arrays[*position];
+    if (const auto chunk = chunk_of_key(array.metadata, key)) {
+      ChunkCheck& check = checks_[*position];
+      if (!is_in_grid(*chunk, check.array().state().grid)) {
+        array.outside.emplace_back(key);
+        return;
+      }
+      ++array.chunks;
+      if (!array.first_chunk) array.first_chunk = chunk;
+      array.bytes = array.bytes && size ? std::optional(*array.bytes + *size) : std::nullopt;
+      check.add({*chunk, size});
+      return;
+    }
+  }
+  if (key == ConsolidatedCopies::kNoteKey) return;
+  ++examined_.foreign_values;
+  if (examined_.first_foreign.size() < kMaxNamedForeign) examined_.first_foreign.emplace_back(key);
+}
+
+void Examination::report(ExaminedArray& array, const ChunkCheck::Result& result) {
+  array.inner_chunks = result.inner_chunks;
+  for (const Finding& finding : result.findings) add(finding.kind, finding.place, finding.problem);
+  if (array.outside.empty()) return;
+  const std::string first = *std::min_element(array.outside.begin(), array.outside.end());
+  const std::size_t others = array.outside.size() - 1;
+  add(Finding::Kind::leftover, first,
+      "this chunk is outside of the array's shape" +
+          (others == 0 ? std::string() : ", and so are " + std::to_string(others) + " others"));
+}
+
+}  // namespace
+
+std::string_view name_of(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::Kind::document:
+      return "document";
+    case Finding::Kind::copy:
+      return "copy";
+    case Finding::Kind::leftover:
+      return "leftover";
+    case Finding::Kind::index:
+      return "index";
+    case Finding::Kind::chunk:
+      return "chunk";
+  }
+  return "";
+}
+
+ExaminedStore examine_store(const Hierarchy& hierarchy, const std::shared_ptr<Context>& context,
+                            const ExamineOptions& options) {
+  return Examination(hierarchy, context, options).run();
+}
+
+}  // namespace zarrcore
