@@ -17,8 +17,7 @@ using zarrcore::Json;
 namespace {
 
 // The damage that keeps a store from being opened, which is then all that is known of it.
-zarrcore::ExaminedStore with_broken_root(const std::string& path, const zarrcore::Error& error) {
-  if (!is_folder(path) || !is_zarr_folder(path)) throw error;
+zarrcore::ExaminedStore with_broken_root(const zarrcore::Error& error) {
   zarrcore::ExaminedStore examined;
   examined.findings.push_back({Finding::Kind::document, "", error.what()});
   return examined;
@@ -33,7 +32,8 @@ CommandResult run_check(const Arguments& arguments, const CommandProgress& progr
   try {
     hierarchy = open_examined(path);
   } catch (const zarrcore::Error& error) {
-    examined = with_broken_root(path, error);
+    if (!is_folder(path) || !is_zarr_folder(path)) throw;
+    examined = with_broken_root(error);
   }
   if (hierarchy) examined = examine(*hierarchy, arguments.has("read"), progress);
   CommandResult result;

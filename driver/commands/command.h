@@ -1,10 +1,11 @@
-// The commands for those who keep archives: `gdal_zarr check STORE`, and from GDAL 3.11 on the same
+// Commands for archives: `gdal_zarr check STORE`, and from GDAL 3.11 on the same
 // as `gdal driver zarr check STORE`. A command is a row of the table in command_table.cpp and a
 // function, which says in JSON and in text what it has done or found.
 #pragma once
 
 #include <gdal_priv.h>
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
@@ -17,7 +18,7 @@ namespace gdal_zarr {
 
 // An option or a positional argument.
 struct Parameter {
-  enum class Kind : unsigned char { positional, flag, text };
+  enum class Kind : std::uint8_t { positional, flag, text };
 
   const char* name;  // without dashes
   Kind kind;
@@ -43,7 +44,7 @@ class Arguments {
 
 struct CommandResult {
   // What scripts go by.
-  enum class Exit : int {
+  enum class Exit : std::uint8_t {
     success = 0,
     found = 1,   // what was looked for is not right
     failed = 2,  // the command could not do its work; or wrong arguments

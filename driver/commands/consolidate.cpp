@@ -1,5 +1,4 @@
 #include "driver/commands/examined.h"
-#include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "driver/commands/examined.h"
-#include "driver/multidim/structural_info.h"
+#include "driver/gdal/worker_scope.h"
 
 namespace gdal_zarr {
 

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "driver/commands/examined.h"
-#include "zarrcore/base/error.h"
-#include "zarrcore/store/local_files.h"
 
 namespace gdal_zarr {
 

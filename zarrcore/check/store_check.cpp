@@ -10,7 +10,6 @@
 #include "zarrcore/base/path.h"
 #include "zarrcore/check/chunk_check.h"
 #include "zarrcore/check/copy_check.h"
-#include "zarrcore/hierarchy/arrays.h"
 #include "zarrcore/hierarchy/consolidated_copies.h"
 #include "zarrcore/hierarchy/documents.h"
 
@@ -145,7 +144,9 @@ void Examination::add_array(const std::string& path, const ArrayMetadata& metada
 void Examination::examine_values() {
   store_.visit_values("", [this](std::string_view key, std::optional<std::uint64_t> size) {
     use_value(key, size);
-    if (++values_ % kValuesBetweenCalls == 0 && options_.progress && !options_.progress(values_)) {
+    ++values_;
+    const bool is_due = values_ % kValuesBetweenCalls == 0 && options_.progress;
+    if (is_due && !options_.progress(values_)) {
       throw Error("the examination was stopped");
     }
   });

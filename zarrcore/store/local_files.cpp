@@ -156,21 +156,21 @@ void remove_abandoned_file(const std::string& path) noexcept {
 }
 
 std::vector<std::string> find_abandoned_files(const std::string& folder, bool removes) {
+  const auto path_of = [&](const std::string& below) { return join_path(folder, below); };
   std::vector<std::string> found;
   std::vector<std::string> folders{""};
   while (!folders.empty()) {
     const std::string below = std::move(folders.back());
     folders.pop_back();
-    visit_folder(
-        below.empty() ? folder : folder + '/' + below, [&](std::string_view name, EntryKind kind) {
-          std::string path = join_path(below, name);
-          if (kind == EntryKind::folder) {
-            folders.push_back(std::move(path));
-          } else if (is_temporary_file(name) && is_abandoned_file(folder + '/' + path, removes)) {
-            found.push_back(std::move(path));
-          }
-          return true;
-        });
+    visit_folder(path_of(below), [&](std::string_view name, EntryKind kind) {
+      std::string file = join_path(below, name);
+      if (kind == EntryKind::folder) {
+        folders.push_back(std::move(file));
+      } else if (is_temporary_file(name) && is_abandoned_file(path_of(file), removes)) {
+        found.push_back(std::move(file));
+      }
+      return true;
+    });
   }
   std::sort(found.begin(), found.end());
   return found;
