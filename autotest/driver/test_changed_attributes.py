@@ -2,6 +2,8 @@
 import json
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -204,3 +206,106 @@ def test_consolidated_metadata_that_a_server_does_not_send_for_a_while(tmp_path,
         dataset.FlushCache()
         assert value(array, "k") == "new" and root.GetMDArrayNames() == ["a"]
         del array, root, dataset
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_item_that_is_set_leaves_the_others(store, whole):
+    """Those that another program has changed and added are not written back."""
+    dataset = gdal.Open(str(store), gdal.GA_Update)
+    dataset.SetMetadataItem("mine", "a")
+    change(store, old="other", new="new")
+    dataset.GetRasterBand(1).WriteArray(np.zeros((2, 3), "f4"))  # puts the metadata before
+    for text in ("b", "c"):
+        if whole:
+            dataset.SetMetadata({"old": "as it was", "mine": text})
+        else:
+            dataset.SetMetadataItem("mine", text)
+    assert dataset.GetMetadata() == {"old": "as it was", "mine": "c"}
+    dataset.FlushCache()
+    expected = {"old": "other", "new": "new", "mine": "c"}
+    assert dataset.GetMetadata() == expected
+    del dataset
+    assert gdal.Open(str(store)).GetMetadata() == expected
+
+
+def test_bands_whose_values_two_programs_change(tmp_path):
+    path = str(tmp_path / "b.zarr")
+    dataset = gdal.GetDriverByName("Zarr").Create(path, 3, 2, 3, gdal.GDT_Byte)
+    for number in (1, 2, 3):
+        dataset.GetRasterBand(number).SetScale(number / 8)
+    del dataset
+    first, second = (gdal.Open(path, gdal.GA_Update) for _ in range(2))
+    other = gdal.Open(path)
+    scales = lambda d: [d.GetRasterBand(i).GetScale() for i in (1, 2, 3)]  # noqa: E731
+    assert scales(first) == scales(second) == scales(other) == [0.125, 0.25, 0.375]
+    first.GetRasterBand(1).SetScale(7)
+    second.GetRasterBand(2).SetScale(9)
+    first.FlushCache()
+    second.FlushCache()
+    first.GetRasterBand(3).SetScale(5)
+    first.FlushCache()
+    other.FlushCache()
+    assert scales(first) == scales(other) == [7, 9, 5]
+    second.FlushCache()
+    assert scales(second) == [7, 9, 5]
+
+
+@pytest.mark.parametrize("access", [gdal.GA_ReadOnly, gdal.GA_Update])
+def test_the_registration(tmp_path, access):
+    attributes = {"spatial:dimensions": ["y", "x"], "spatial:transform": [1, 0, 0, 0, -1, 9],
+                  "spatial:registration": "pixel"}
+    write_array(tmp_path / "a.zarr", np.ones((2, 3), "u1"), names=["y", "x"],
+                attributes=attributes)
+    dataset = gdal.Open(str(tmp_path / "a.zarr"), access)
+    assert dataset.GetMetadataItem("AREA_OR_POINT") == "Area"
+    edit_json(tmp_path / "a.zarr/zarr.json",
+              attributes={**attributes, "spatial:registration": "node"})
+    dataset.FlushCache()
+    assert dataset.GetMetadata() == {"AREA_OR_POINT": "Point"}
+
+
+def test_the_rest_of_the_document_keeps_its_spelling(tmp_path):
+    """zarr-python 3 does not know the data type r16, nor other readers every name of the others."""
+    write_array(tmp_path / "a.zarr", np.ones((2, 3), "u2"), attributes={"k": "old"})
+    document = tmp_path / "a.zarr/zarr.json"
+    edit_json(document, fill_value="AAA=", codecs=["bytes"], dimension_names=[None, None],
+              data_type={"name": "raw_bytes", "configuration": {"length_bytes": 2}},
+              chunk_key_encoding={"name": "default"})
+    before = json.loads(document.read_text())
+    dataset = gdal.OpenEx(str(tmp_path / "a.zarr"), gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
+    array = dataset.GetRootGroup().OpenMDArray(dataset.GetRootGroup().GetMDArrayNames()[0])
+    array.GetAttribute("k").Write("new")
+    del array, dataset
+    assert json.loads(document.read_text()) == {**before, "attributes": {"k": "new"}}
+
+
+def test_arrays_over_the_network_are_asked_at_once(tmp_path, monkeypatch):
+    path = tmp_path / "s.zarr"
+    gdal.GetDriverByName("Zarr").Create(str(path), 3, 2, 8, gdal.GDT_Byte,
+                                        ["SINGLE_ARRAY=NO"])
+    (path / ".zmetadata").unlink()
+    links = "".join(f'<a href="{child.name}/">{child.name}/</a>' for child in path.glob("*/"))
+    (tmp_path / "list").write_text(f"<title>Index of /s.zarr/</title><body>{links}</body>")
+    running, most, lock = set(), [0], threading.Lock()
+
+    def rewrite(target):
+        with lock:
+            running.add(target)
+            most[0] = max(most[0], len(running))
+        time.sleep(0.1)
+        with lock:
+            running.discard(target)
+        return "list" if target == "/s.zarr/" else target.partition("?")[0]
+
+    with webserver.serve(tmp_path, monkeypatch) as server:
+        server.html, server.rewrite = "list", rewrite
+        dataset = gdal.OpenEx(f'ZARR:"/vsicurl/{server.url}/s.zarr"', gdal.OF_RASTER,
+                              open_options=["USE_CONSOLIDATED_METADATA=NO"])
+        assert dataset.RasterCount == 8
+        for document in path.glob("*/.zattrs"):
+            document.write_text(json.dumps({**json.loads(document.read_text()), "k": "new"}))
+        most[0] = 0
+        dataset.FlushCache()
+        assert dataset.GetMetadataItem("k") == "new"
+        assert most[0] >= 4
+        del dataset

@@ -1,5 +1,6 @@
 """The option CODECS: any chain of codecs, as JSON."""
 import json
+import struct
 
 import numpy as np
 import pytest
@@ -82,6 +83,17 @@ def test_version_2(tmp_path, codecs, compressor, filters):
     np.testing.assert_array_equal(zarr.open(str(tmp_path / "a.zarr"), mode="r")["a"][...], DATA)
 
 
+@pytest.mark.parametrize("inner", [[], ["bytes"], [transpose(1, 0)]], ids=json.dumps)
+def test_blocks_of_n5_are_big_endian_and_transposed(tmp_path, inner):
+    create(tmp_path / "a.zarr", [{"name": "n5_default", "configuration": {"codecs": inner}}],
+           "BLOCKSIZE=30,40")
+    document = json.loads((tmp_path / "a.zarr/a/zarr.json").read_text())
+    assert document["codecs"][0]["configuration"]["codecs"] == [transpose(1, 0), BIG]
+    block = (tmp_path / "a.zarr/a/c/0/0").read_bytes()
+    assert block == struct.pack(">HHII", 0, 2, 30, 40) + DATA.T.astype(">u2").tobytes()
+    np.testing.assert_array_equal(read(tmp_path / "a.zarr"), DATA)
+
+
 def test_default_chunks_are_multiples_of_inner_chunks(tmp_path):
     create(tmp_path / "a.zarr", [sharding([7, 9], [LITTLE])])
     document = json.loads((tmp_path / "a.zarr/a/zarr.json").read_text())
@@ -119,6 +131,9 @@ INNER = ('CODECS=[{"name": "sharding_indexed", "configuration": '
      'creation option CODECS: codec "blosc": "typesize" is 0'),
     (['CODECS=[{"name": "gzip", "configuration": {"levels": 1}}]'],
      'creation option CODECS: codec "gzip": .*"levels" that is not supported'),
+    (['CODECS=[{"name": "n5_default", "configuration": {"codecs": [{"name": "bytes", '
+      '"configuration": {"endian": "little"}}]}}]'],
+     'creation option CODECS: codec "n5_default": .*blocks of N5 are big-endian'),
     (['CODECS=["sharding_indexed"]'],
      'creation option CODECS: codec "sharding_indexed": "chunk_shape" is missing'),
     ([INNER % '"codecs": 5'],

@@ -1,5 +1,6 @@
 """Arrays added to stores in existing ZIP archives: the archive is replaced at once."""
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -190,9 +191,86 @@ def test_the_file_stays_the_same_kind(archive, prefix, tmp_path):
     np.testing.assert_array_equal(read(name_of(archive, prefix), "new"), DATA + 1)
 
 
-def test_two_entries_of_one_name(archive, prefix):
-    with zipfile.ZipFile(archive, "a") as file, pytest.warns(UserWarning, match="Duplicate"):
-        file.writestr(f"{prefix}/old/0.0".lstrip("/"), b"other")
-    before = archive.read_bytes()
-    message = message_of(add, name_of(archive, prefix))
-    assert "two entries are called" in message and archive.read_bytes() == before
+def append_again(archive, prefix, method):
+    """A second value of the first chunk, as a program appends it."""
+    chunk = np.zeros((4, 4), "i2")
+    store = zarr.storage.KVStore({})
+    zarr.group(store).create_dataset("old", data=chunk, chunks=(4, 4), fill_value=None)
+    with zipfile.ZipFile(archive, "a", method) as file:
+        with pytest.warns(UserWarning, match="Duplicate"):
+            file.writestr(f"{prefix}/old/0.0".lstrip("/"), bytes(store["old/0.0"]))
+    return np.vstack([np.hstack([chunk, DATA[:4, 4:]]), DATA[4:]])
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_the_last_of_two_entries_of_one_name_counts(archive, prefix, method):
+    name, expected = name_of(archive, prefix), append_again(archive, prefix, method)
+    store = zarr.ZipStore(str(archive), mode="r")
+    np.testing.assert_array_equal(zarr.open_group(store, mode="r", path=prefix)["old"], expected)
+    np.testing.assert_array_equal(read(name, "old"), expected)
+    np.testing.assert_array_equal(gdal.Open(name).ReadAsArray(), expected)
+    add(name)
+    np.testing.assert_array_equal(read(name, "old"), expected)
+    np.testing.assert_array_equal(read(name, "new"), DATA + 1)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_the_last_entry_is_damaged(archive, prefix, method):
+    append_again(archive, prefix, method)
+    with zipfile.ZipFile(archive) as file:
+        info = file.getinfo(f"{prefix}/old/0.0".lstrip("/"))
+    damaged = bytearray(archive.read_bytes())
+    damaged[info.header_offset + 30 + len(info.filename) + 5] ^= 1
+    archive.write_bytes(damaged)
+    message = message_of(read, name_of(archive, prefix), "old")
+    assert "old/0.0" in message and ("damaged" in message or "corrupt" in message)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_the_file_keeps_its_owner(archive, prefix):
+    os.chown(archive, 1234, 2345)
+    archive.chmod(0o640)
+    add(name_of(archive, prefix))
+    status = archive.stat()
+    assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (1234, 2345, 0o640)
+
+
+def test_what_a_killed_process_has_left_is_removed(archive, prefix, tmp_path):
+    script = f"""
+import os, signal, sys
+sys.path.insert(0, {os.path.dirname(__file__)!r})
+from test_update_zip import *
+dataset = gdal.OpenEx({name_of(archive, prefix)!r}, gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
+new = create_array(dataset.GetRootGroup(), "new", (2000, 2000), gdal.GDT_Float64)
+new.Write(np.random.rand(2000, 2000))
+print([path.name for path in __import__("pathlib").Path({str(tmp_path)!r}).iterdir()], flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL and "zarr-partial" in done.stdout, done.stderr
+    assert len(list(tmp_path.iterdir())) == 2
+    dataset = gdal.OpenEx(name_of(archive, prefix), gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
+    other = create_array(dataset.GetRootGroup(), "new", (2000, 2000), gdal.GDT_Float64)
+    other.Write(np.random.rand(2000, 2000))
+    add(name_of(archive, prefix), "more")  # leaves what the other dataset is writing
+    left = [path.name for path in tmp_path.iterdir()]
+    assert len(left) == 2 and "x.zip" in left
+
+    def close():
+        nonlocal other, dataset
+        other = dataset = None
+
+    assert "was changed by another program" in reported_errors(close)
+    assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="there is no strace")
+def test_the_bytes_are_on_the_disk_before_the_archive_is_replaced(archive, prefix, tmp_path):
+    log = tmp_path / "log"
+    code = f"from test_update_zip import *; add({name_of(archive, prefix)!r})"
+    subprocess.run(["strace", "-f", "-y", "-o", log, "-e", "trace=fsync,rename", sys.executable,
+                    "-c", code], check=True, cwd=os.path.dirname(__file__))
+    calls = [line.split(None, 1)[1] for line in log.read_text().splitlines() if " = 0" in line]
+    calls = [call for call in calls if str(tmp_path) in call]
+    assert [call.split("(")[0] for call in calls] == ["fsync", "rename", "fsync"]
+    assert "zarr-partial" in calls[0] and "x.zip" in calls[1]

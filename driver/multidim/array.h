@@ -108,9 +108,9 @@ class Array final : public WithAttributes<GDALPamMDArray> {
 
   // Changes the metadata, which flush() puts. Throws zarrcore::Error.
   void change(const std::function<void(zarrcore::ArrayMetadata&)>& edit);
-  // Takes over attributes that other programs have changed, with all that follows from them. No
-  // other thread may use the array meanwhile.
-  void refresh_metadata();
+  // Takes over attributes that other programs have changed, with all that follows from them.
+  // Returns true if there were any. No other thread may use the array meanwhile.
+  bool refresh_metadata();
   void change_packing(const std::function<void(Packing&)>& edit);
   void change_attributes(const std::function<void(zarrcore::Json& attributes)>& edit) override;
   // Replaces the type of an array of structures by one of another layout.

@@ -51,10 +51,12 @@ void Array::load_metadata() {
   load_nodata();
 }
 
-void Array::refresh_metadata() {
+bool Array::refresh_metadata() {
   session_->hierarchy().refresh_node(node_path());
   const auto current = session_->array_metadata(node_path());
-  if (current && current != read_metadata_) load_metadata();
+  if (!current || current == read_metadata_) return false;
+  load_metadata();
+  return true;
 }
 
 // What other programs have changed shows in the attributes. What follows from them, such as nodata

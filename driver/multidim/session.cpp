@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "driver/conventions/gdal_attributes.h"
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
@@ -30,6 +31,7 @@ zarrcore::HierarchyOptions hierarchy_options(const std::string& path, const Sess
   options.use_consolidated = session.use_consolidated;
   options.is_writable = session.is_writable;
   options.long_double = session.long_double;
+  options.merged_by_element = {kBandsAttribute, kColorInterpretation};
   options.on_problem = [path](const std::string& problem) {
     report(CE_Warning, CPLE_AppDefined, "Zarr: %s: %s", path.c_str(), problem.c_str());
   };
@@ -220,6 +222,19 @@ void Session::refresh() noexcept {
     for (const auto& array : live_arrays()) array->core().refresh();
     return true;
   });
+}
+
+// Consolidated metadata is one document, which is requested once.
+void Session::refresh_nodes(const std::vector<std::string>& paths) const {
+  std::vector<std::function<void()>> requests;
+  for (const std::string& path : paths) {
+    requests.emplace_back([this, &path] { hierarchy_->refresh_node(path); });
+  }
+  if (hierarchy_->is_consolidated()) {
+    for (const auto& request : requests) request();
+  } else {
+    run_together(requests);
+  }
 }
 
 bool Session::has_node(const std::string& node_path, zarrcore::NodeKind kind) const {

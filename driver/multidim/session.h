@@ -186,6 +186,8 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   // Makes the live arrays see values and attributes that others have put. A failure is reported as
   // CE_Failure.
   void refresh() noexcept;
+  // Hierarchy::refresh_node() for several nodes, whose documents are requested at once.
+  void refresh_nodes(const std::vector<std::string>& paths) const;
   // As Hierarchy::end_opening().
   void end_opening() { hierarchy_->end_opening(); }
   // As Hierarchy::has(), for what a program asks for by name: other programs may have added it.

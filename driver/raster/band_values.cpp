@@ -11,6 +11,8 @@ namespace {
 using zarrcore::Json;
 
 constexpr const char* kItemNames[] = {"scale", "offset", "unit", "nodata"};
+constexpr BandItem kItemsInOrder[] = {BandItem::scale, BandItem::offset, BandItem::unit,
+                                      BandItem::nodata};
 
 std::size_t index_of(BandItem item) {
   return static_cast<std::size_t>(item);
@@ -31,19 +33,22 @@ bool is_value(BandItem item, const Json& value, const zarrcore::DataType& type) 
 }  // namespace
 
 BandValues::BandValues(Array& array, std::size_t band_count)
-    : array_(array), band_count_(band_count) {
-  const Json* stored = zarrcore::find_member(array.metadata().attributes, kBandsAttribute);
-  if (stored == nullptr) return;
-  for (const BandItem item :
-       {BandItem::scale, BandItem::offset, BandItem::unit, BandItem::nodata}) {
+    : array_(array), band_count_(band_count), lists_(read_lists()) {}
+
+std::array<BandValues::List, BandValues::kItems> BandValues::read_lists() const {
+  std::array<List, kItems> lists;
+  const Json* stored = zarrcore::find_member(array_.metadata().attributes, kBandsAttribute);
+  if (stored == nullptr) return lists;
+  for (const BandItem item : kItemsInOrder) {
     const Json* values = zarrcore::find_member(*stored, kItemNames[index_of(item)]);
     const bool is_usable = values != nullptr && values->is_array() &&
-                           values->size() == band_count &&
+                           values->size() == band_count_ &&
                            std::all_of(values->begin(), values->end(), [&](const Json& value) {
-                             return is_value(item, value, array.core().data_type());
+                             return is_value(item, value, array_.core().data_type());
                            });
-    if (is_usable) lists_[index_of(item)].assign(values->begin(), values->end());
+    if (is_usable) lists[index_of(item)].assign(values->begin(), values->end());
   }
+  return lists;
 }
 
 const Json* BandValues::find(BandItem item, std::size_t band) const {
@@ -70,6 +75,7 @@ void BandValues::set(BandItem item, std::size_t band, Json value) {
     }
   }
   list[band] = std::move(value);
+  changed_bands_[index_of(item)].insert(band);
   has_changed_ = true;
   if (!is_same_everywhere(list, band)) return;
   set_of_array(item, list[band]);
@@ -86,17 +92,24 @@ bool BandValues::is_same_everywhere(const List& list, std::size_t band) const {
 
 void BandValues::store() {
   if (!has_changed_) return;
+  array_.refresh_metadata();
+  std::array<List, kItems> known = read_lists();
   Json stored = Json::object();
-  for (const BandItem item :
-       {BandItem::scale, BandItem::offset, BandItem::unit, BandItem::nodata}) {
-    const List& list = lists_[index_of(item)];
-    if (!list.empty()) stored[kItemNames[index_of(item)]] = list;
+  for (const BandItem item : kItemsInOrder) {
+    List& list = lists_[index_of(item)];
+    if (list.empty()) continue;
+    if (List& others = known[index_of(item)]; !others.empty()) {
+      for (const std::size_t band : changed_bands_[index_of(item)]) others[band] = list[band];
+      list = std::move(others);
+    }
+    stored[kItemNames[index_of(item)]] = list;
   }
   if (!stored.empty()) {
     array_.set_attribute(kBandsAttribute, stored);
   } else if (array_.metadata().attributes.contains(kBandsAttribute)) {
     array_.erase_attribute(kBandsAttribute);
   }
+  for (auto& bands : changed_bands_) bands.clear();
   has_changed_ = false;
 }
 

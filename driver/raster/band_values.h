@@ -10,15 +10,13 @@
 
 #include <array>
 #include <cstddef>
+#include <set>
 #include <vector>
 
+#include "driver/conventions/gdal_attributes.h"
 #include "driver/multidim/array.h"
 
 namespace gdal_zarr {
-
-// An attribute of arrays as above; of a group that holds an array for each band of a raster, the
-// list of their names.
-inline constexpr const char* kBandsAttribute = "gdal:bands";
 
 enum class BandItem : std::uint8_t { scale, offset, unit, nodata };
 
@@ -35,19 +33,23 @@ class BandValues {
   // Once all bands have the same value, it becomes the array's; until then it is pending.
   // Throws zarrcore::Error.
   void set(BandItem item, std::size_t band, zarrcore::Json value);
-  // Writes pending values to the metadata of the array. Throws zarrcore::Error.
+  bool has_changed() const { return has_changed_; }
+  // Writes pending values to the metadata of the array, in which other programs may have changed
+  // those of other bands. Throws zarrcore::Error.
   void store();
 
  private:
   static constexpr std::size_t kItems = 4;
   using List = zarrcore::Json::array_t;  // empty where the bands agree
 
+  std::array<List, kItems> read_lists() const;
   bool is_same_everywhere(const List& list, std::size_t band) const;
   void set_of_array(BandItem item, const zarrcore::Json& value);
 
   Array& array_;
   std::size_t band_count_;
   std::array<List, kItems> lists_;
+  std::array<std::set<std::size_t>, kItems> changed_bands_;
   bool has_changed_ = false;
 };
 

@@ -14,9 +14,6 @@
 
 namespace gdal_zarr {
 
-// GDAL's own attribute: one name, or one for each band.
-inline constexpr const char* kColorInterpretation = "COLOR_INTERPRETATION";
-
 // The description of a slice of an array, from the metadata of its band:
 // "time=2020-01-01T00:00, level=500 hPa" from the items DIM_name_INDEX, DIM_name_VALUE,
 // DIM_name_UNIT and DIM_name_DATETIME. A dimension without a value is given by its index. Empty

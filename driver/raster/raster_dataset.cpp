@@ -1,11 +1,16 @@
 #include "driver/raster/raster_dataset.h"
 
 #include <functional>
+#include <set>
 
 #include "driver/conventions/crs.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/georeferencing.h"
 #include "driver/raster/raster_band.h"
+#include "driver/stores/icechunk/icechunk_path.h"
+#include "driver/stores/references/open_references.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 
@@ -42,7 +47,8 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
   // Its rows are in the order of the array.
   if (!view_.is_flipped()) set("GEOLOCATION", geolocation_domain(view_, position));
   set(kGeoreferencingSource, source_domain(position));
-  set_metadata(position.transform.attributes.get());
+  placing_ = position.transform.attributes;
+  set_metadata();
   set_image_structure();
   if (view_.arrays().size() > 1) set_spectral_bands();
 
@@ -211,6 +217,49 @@ BandValues& RasterDataset::values_of_bands(int band) {
     band_values_ = std::move(values);
   }
   return band_values_[view_.arrays().size() > 1 ? static_cast<std::size_t>(band) : 0];
+}
+
+char** RasterDataset::GetFileList() {
+  return guarded<char**>(nullptr, [this] {
+    const Session& session = *view_.array().session();
+    // The array, its coordinates, and the groups above it.
+    std::set<std::string> nodes{""};
+    for (std::string path = view_.array().node_path(); !path.empty();
+         path = zarrcore::parent_path(path)) {
+      nodes.insert(path);
+    }
+    for (const auto& dimension : view_.array().GetDimensions()) {
+      if (const auto variable = dimension->GetIndexingVariable()) {
+        nodes.insert(session.node_path(variable->GetFullName()));
+      }
+    }
+    const std::string root = session.hierarchy().store()->description();
+    CPLStringList files;
+    if (has_icechunk_prefix(session.path())) {
+      // The documents are inside of its files.
+      files.AddString(root.c_str());
+      return files.StealList();
+    }
+    if (has_reference_prefix(GetDescription())) {
+      // GDAL would look for files by names that are none of references.
+      files.AddString(root.c_str());
+    } else {
+      files.AddString(has_reference_prefix(session.path()) ? root.c_str() : session.path().c_str());
+      const CPLStringList of_gdal(GDALDataset::GetFileList());
+      for (int i = 0; i < of_gdal.size(); ++i) {
+        if (session.path() != of_gdal[i]) files.AddString(of_gdal[i]);
+      }
+      for (const std::string& sidecar : sidecar_files()) files.AddString(sidecar.c_str());
+    }
+    for (const std::string& key : session.hierarchy().documents_read()) {
+      if (!nodes.contains(std::string(zarrcore::parent_path(key)))) continue;
+      // A document inside a file of references is not a file.
+      const std::string file = zarrcore::join_path(root, key);
+      // PAM has listed the document by whose name the dataset was opened.
+      if (file != GetDescription() && path_exists(file)) files.AddString(file.c_str());
+    }
+    return files.StealList();
+  });
 }
 
 }  // namespace gdal_zarr

@@ -154,8 +154,7 @@ class RasterDataset final : public GDALPamDataset {
   BandValues& values_of_bands(int band);
   void store_values_of_bands();
   void make_bands();
-  // `placing` are the attributes that state the geotransform; null if none do.
-  void set_metadata(const zarrcore::Json* placing);
+  void set_metadata();
   // Shows the attributes that other programs have changed since the last time; items that were set
   // beside the store stay.
   void refresh_metadata();
@@ -196,7 +195,7 @@ class RasterDataset final : public GDALPamDataset {
   zarrcore::Json plain_metadata() const;
   // All items of the default domain that the store states, by name.
   zarrcore::Json stored_items() const;
-  void change_metadata(CPLStringList metadata);
+  void change_metadata(CPLStringList metadata, const char* only);
   std::unique_ptr<RasterDataset> dataset_of_array(std::size_t index) const;
   SidecarPlace place_of_array(std::size_t index) const;
   static void copy_band_to_sidecar(RasterBand& from, RasterBand& to);
@@ -235,6 +234,8 @@ class RasterDataset final : public GDALPamDataset {
   std::set<std::string> plain_names_;
   std::deque<CPLStringList> stored_chunks_;  // that callers may still be using
   zarrcore::Json read_items_;                // what the store stated when the metadata were set
+  // The attributes that state the geotransform; null if none do.
+  std::shared_ptr<const zarrcore::Json> placing_;
   std::optional<bool> shares_nodata_;
   std::string subdataset_;
   SidecarPlace sidecar_place_;

@@ -1,4 +1,4 @@
-// The metadata of the classic dataset: attributes of the store, the list of files.
+// The metadata of the classic dataset: attributes of the store.
 #include <cpl_string.h>
 
 #include <algorithm>
@@ -17,9 +17,6 @@
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/stores/icechunk/icechunk_metadata.h"
-#include "driver/stores/icechunk/icechunk_path.h"
-#include "driver/stores/references/open_references.h"
-#include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
 
@@ -149,38 +146,45 @@ zarrcore::Json RasterDataset::stored_items() const {
   zarrcore::Json items = group_attributes();
   items.update(shared_attributes());
   items.update(plain_metadata());
+  std::string area_or_point = gdal_zarr::area_or_point(view_.array().metadata().attributes);
+  if (area_or_point.empty() && placing_) area_or_point = gdal_zarr::area_or_point(*placing_);
+  if (area_or_point.empty()) return items;
+  items[kAreaOrPoint] = area_or_point;
+  items.erase(kRegistration);
   return items;
 }
 
-void RasterDataset::set_metadata(const zarrcore::Json* placing) {
+void RasterDataset::set_metadata() {
   set_icechunk_metadata(*this, *view_.array().session()->hierarchy().store());
   read_items_ = stored_items();
   CPLStringList metadata = attribute_items(read_items_);
   // Not GDALPamDataset's: what the store holds need not be in the sidecar as well.
   if (!metadata.empty()) GDALDataset::SetMetadata(metadata.List());
-  std::string area_or_point = gdal_zarr::area_or_point(view_.array().metadata().attributes);
-  if (area_or_point.empty() && placing != nullptr) {
-    area_or_point = gdal_zarr::area_or_point(*placing);
-  }
-  if (area_or_point.empty()) return;
-  GDALDataset::SetMetadataItem(kAreaOrPoint, area_or_point.c_str(), "");
-  GDALDataset::SetMetadataItem(kRegistration, nullptr, "");
 }
 
 void RasterDataset::refresh_metadata() {
   guarded(false, [this] {
     const Session& session = *view_.array().session();
-    const std::string group(zarrcore::parent_path(view_.array().node_path()));
-    for (const std::string& path : {std::string(), group}) {
-      if (!session.root_is_array()) session.hierarchy().refresh_node(path);
+    std::set<std::string> paths;
+    if (!session.root_is_array()) {
+      paths = {"", std::string(zarrcore::parent_path(view_.array().node_path()))};
     }
+    std::vector<Array*> arrays;
     // Programs that write over the network seldom ask for attributes again.
     if (!shares_arrays_ && (!session.is_slow() || !session.is_writable())) {
       for (const auto& array : view_.arrays()) {
-        if (!array->is_deleted()) array->refresh_metadata();
+        if (array->is_deleted()) continue;
+        arrays.push_back(array.get());
+        paths.insert(array->node_path());
       }
     }
+    session.refresh_nodes({paths.begin(), paths.end()});
+    bool has_changed = false;
+    for (Array* array : arrays) has_changed |= array->refresh_metadata();
     forget_nodata();
+    if (has_changed && std::ranges::none_of(band_values_, &BandValues::has_changed)) {
+      band_values_.clear();
+    }
     const zarrcore::Json before = std::exchange(read_items_, stored_items());
     zarrcore::Json names = before;
     names.update(read_items_);
@@ -224,9 +228,10 @@ void RasterDataset::set_image_structure() {
     GDALDataset::SetMetadataItem("INTERLEAVE", interleave, kImageStructure);
 }
 
-// Replaces the attributes that are shown as metadata. Those that the text leaves as they are, in
-// the arrays or the root, keep their type.
-void RasterDataset::change_metadata(CPLStringList metadata) {
+// Replaces the attributes that are shown as metadata, or those of the item `only`. Those that the
+// text leaves as they were shown stay as the arrays or the root have them by now: with their type,
+// and as other programs have changed them.
+void RasterDataset::change_metadata(CPLStringList metadata, const char* only) {
   const zarrcore::Json root = group_attributes();
   zarrcore::Json shared = shared_attributes();
   std::set<std::string> of_bands;  // names of attributes in which the arrays differ
@@ -237,6 +242,14 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
   }
   const Items items = parse_items(metadata.List());
   const std::map<std::string, std::string> given(items.begin(), items.end());
+  // Of the store, as callers have seen it.
+  const auto is_as_shown = [&](const std::string& name) {
+    if (only != nullptr) return !EQUAL(only, name.c_str());
+    const auto it = given.find(name);
+    const zarrcore::Json* read = zarrcore::find_member(read_items_, name);
+    return it == given.end() ? read == nullptr
+                             : read != nullptr && attribute_text(*read) == it->second;
+  };
   const auto changes = [&](const zarrcore::Json& attributes, const std::string& name,
                            const std::string& value) {
     const zarrcore::Json* known = zarrcore::find_member(attributes, name);
@@ -248,27 +261,34 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
     return !shared.contains(name) &&
            (of_bands.contains(name) || plain_names_.contains(name) || has_meaning(name));
   };
-  zarrcore::Json plain = zarrcore::Json::array();
+  zarrcore::Json plain_items = plain_metadata();
+  zarrcore::erase_members(plain_items, [&](const std::string& name) { return !is_as_shown(name); });
   for (const auto& [name, value] : items) {
-    if (is_plain(name) && changes(zarrcore::Json::object(), name, value)) {
-      plain.push_back(std::string(name).append("=").append(value));
-    }
+    if (is_as_shown(name) || !is_plain(name)) continue;
+    if (changes(zarrcore::Json::object(), name, value)) plain_items[name] = value;
+  }
+  zarrcore::Json plain = zarrcore::Json::array();
+  for (const auto& [name, value] : plain_items.items()) {
+    plain.push_back(std::string(name).append("=").append(attribute_text(value)));
   }
   bool has_moved = false;
   for (const auto& array : view_.arrays()) {
     const bool is_registered = has_registration(*array);
     if (is_registered) {
       shared.erase(kRegistration);
-      has_moved |= change_registration(*array, metadata.FetchNameValue(kAreaOrPoint));
+      if (!is_as_shown(kAreaOrPoint)) {
+        has_moved |= change_registration(*array, metadata.FetchNameValue(kAreaOrPoint));
+      }
     }
     const std::string mask(zarrcore::last_segment(mask_path(*array)));
     array->change([&](zarrcore::ArrayMetadata& changed) {
       zarrcore::erase_members(changed.attributes, [&](const std::string& name) {
         // Removing all metadata does not remove the georeferencing.
-        return name != kCoordinates && shared.contains(name) && !given.contains(name);
+        return name != kCoordinates && shared.contains(name) && !given.contains(name) &&
+               !is_as_shown(name);
       });
       for (const auto& [name, value] : items) {
-        if (is_plain(name)) continue;
+        if (is_as_shown(name) || is_plain(name)) continue;
         if (is_registered && name == kAreaOrPoint && registration_of(value)) {
           changed.attributes.erase(name);
           continue;
@@ -285,6 +305,13 @@ void RasterDataset::change_metadata(CPLStringList metadata) {
   }
   // At once: no document may have the new registration with the old transform.
   if (has_moved && geotransform_) store_georeferencing();
+  // What others have changed is not shown yet.
+  zarrcore::Json read = stored_items();
+  zarrcore::erase_members(read, is_as_shown);
+  for (const auto& [name, value] : read_items_.items()) {
+    if (is_as_shown(name)) read[name] = value;
+  }
+  read_items_ = std::move(read);
   GDALDataset::SetMetadata(metadata.List());
 }
 
@@ -331,7 +358,7 @@ CPLErr RasterDataset::SetMetadata(MetadataList metadata, const char* domain) {
     return GDALPamDataset::SetMetadata(metadata, domain);
   }
   return guarded(CE_Failure, [&] {
-    change_metadata(CPLStringList(CSLDuplicate(metadata)));
+    change_metadata(CPLStringList(CSLDuplicate(metadata)), nullptr);
     return CE_None;
   });
 }
@@ -343,56 +370,13 @@ CPLErr RasterDataset::SetMetadataItem(const char* name, const char* value, const
   return guarded(CE_Failure, [&] {
     CPLStringList metadata(CSLDuplicate(GDALDataset::GetMetadata()));
     metadata.SetNameValue(name, value);
-    change_metadata(metadata);
+    change_metadata(metadata, name);
     return CE_None;
   });
 }
 
 RasterBand& RasterDataset::band(int number) {
   return static_cast<RasterBand&>(*GetRasterBand(number));
-}
-
-char** RasterDataset::GetFileList() {
-  return guarded<char**>(nullptr, [this] {
-    const Session& session = *view_.array().session();
-    // The array, its coordinates, and the groups above it.
-    std::set<std::string> nodes{""};
-    for (std::string path = view_.array().node_path(); !path.empty();
-         path = zarrcore::parent_path(path)) {
-      nodes.insert(path);
-    }
-    for (const auto& dimension : view_.array().GetDimensions()) {
-      if (const auto variable = dimension->GetIndexingVariable()) {
-        nodes.insert(session.node_path(variable->GetFullName()));
-      }
-    }
-    const std::string root = session.hierarchy().store()->description();
-    CPLStringList files;
-    if (has_icechunk_prefix(session.path())) {
-      // The documents are inside of its files.
-      files.AddString(root.c_str());
-      return files.StealList();
-    }
-    if (has_reference_prefix(GetDescription())) {
-      // GDAL would look for files by names that are none of references.
-      files.AddString(root.c_str());
-    } else {
-      files.AddString(has_reference_prefix(session.path()) ? root.c_str() : session.path().c_str());
-      const CPLStringList of_gdal(GDALDataset::GetFileList());
-      for (int i = 0; i < of_gdal.size(); ++i) {
-        if (session.path() != of_gdal[i]) files.AddString(of_gdal[i]);
-      }
-      for (const std::string& sidecar : sidecar_files()) files.AddString(sidecar.c_str());
-    }
-    for (const std::string& key : session.hierarchy().documents_read()) {
-      if (!nodes.contains(std::string(zarrcore::parent_path(key)))) continue;
-      // A document inside a file of references is not a file.
-      const std::string file = zarrcore::join_path(root, key);
-      // PAM has listed the document by whose name the dataset was opened.
-      if (file != GetDescription() && path_exists(file)) files.AddString(file.c_str());
-    }
-    return files.StealList();
-  });
 }
 
 }  // namespace gdal_zarr

@@ -167,7 +167,7 @@ CPLErr RasterDataset::TrySaveXML() {
 void RasterDataset::save_sidecar() {
   set_sidecar_place();
   if (BuildPamFilename() == nullptr) return;
-  const auto& [stem, name, older] = sidecar_place_;
+  const SidecarPlace& place = sidecar_place_;
   const auto make_part = [&] {
     SidecarXml part(SerializeToXML(nullptr), &CPLDestroyXMLNode);
     if (part) remove_items(part.get(), attribute_items(stored_items()));
@@ -179,18 +179,18 @@ void RasterDataset::save_sidecar() {
     return part;
   };
   const auto write = [&](const std::string& file) {
-    const SidecarXml tree = replace_sidecar_part(read_sidecar(file), name, make_part());
+    const SidecarXml tree = replace_sidecar_part(read_sidecar(file), place.name, make_part());
     const QuietCall call;
     if (tree) return CPLSerializeXMLTreeToFile(tree.get(), file.c_str()) != FALSE;
     VSIUnlink(file.c_str());
     return true;
   };
-  const std::string file = sidecar_file(stem);
+  const std::string file = sidecar_file(place.stem);
   // Nobody expects files beside what is read from a server.
   const bool is_on_server = STARTS_WITH(file.c_str(), "/vsicurl");
   bool is_written = !is_on_server && write(file);
-  if (!is_written && PamGetProxy(stem.c_str()) == nullptr) {
-    if (const char* proxy = PamAllocateProxy(stem.c_str())) is_written = write(proxy);
+  if (!is_written && PamGetProxy(place.stem.c_str()) == nullptr) {
+    if (const char* proxy = PamAllocateProxy(place.stem.c_str())) is_written = write(proxy);
   }
   if (!is_written && !is_on_server) {
     report(CE_Warning, CPLE_AppDefined, "Zarr: %s cannot be written", file.c_str());

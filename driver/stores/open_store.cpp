@@ -32,6 +32,18 @@ std::shared_ptr<zarrcore::Store> listed(std::shared_ptr<zarrcore::Store> store, 
   return std::make_shared<zarrcore::ListedStore>(std::move(store));
 }
 
+std::shared_ptr<zarrcore::Store> make_folder_store(const std::string& folder) {
+  auto store = make_store(folder);
+  if (!folder.starts_with(kVsiZip)) return store;
+  std::optional<ZipTarget> target;
+  try {
+    target = parse_zip_target(folder);
+  } catch (const Error&) {
+    // Only GDAL knows where the name of the archive ends.
+  }
+  return target ? with_last_entries(std::move(store), *target) : std::move(store);
+}
+
 }  // namespace
 
 bool is_json_references(const std::string& path) {
@@ -73,7 +85,7 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
     if (target && VSIIsLocal(target->archive.c_str())) return open(open_zip_store(folder, *target));
   }
   try {
-    return open(listed(make_store(folder), lists_chunks));
+    return open(listed(make_folder_store(folder), lists_chunks));
   } catch (const Error&) {
     // Checked last, so that opening an ordinary store never pays for it.
     const bool is_parquet = has_parquet_references(folder);

@@ -27,9 +27,11 @@ using zarrcore::Error;
 // Pages of a database are as large as this at most. The first one has its tables.
 constexpr int kMaxPage = 1 << 16;
 
-// Text would have another length.
+// Text would have another length. That of bytes is known without reading them, but not that of what
+// is cast.
 constexpr const char* kValue = "CAST(v AS BLOB)";
-constexpr const char* kLength = "length(CAST(v AS BLOB))";
+constexpr const char* kLength =
+    "CASE typeof(v) WHEN 'blob' THEN length(v) ELSE length(CAST(v AS BLOB)) END";
 
 bool is_database(std::string_view start) {
   constexpr std::string_view kApplication = "GPKG";

@@ -9,6 +9,7 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/element_filter.h"
+#include "zarrcore/codec/n5_block.h"
 #include "zarrcore/codec/registry.h"
 #include "zarrcore/dtype/numpy_type.h"
 
@@ -31,6 +32,7 @@ constexpr OptionalMember kOptionalMembers[] = {
     {"blosc", "blocksize", "0", 0, INT_MAX},
     {"bytes", "endian", R"("little")"},
     {"gzip", "level", "6", 0, 9},
+    {"n5_default", "codecs", "[]"},
     {"numcodecs.blosc", "cname", R"("lz4")"},
     {"numcodecs.blosc", "clevel", "5", 0, 9},
     {"numcodecs.blosc", "shuffle", "1", -1, 2},
@@ -71,12 +73,6 @@ void check_member_range(const OptionalMember& member, const Json& value) {
               std::to_string(member.min) + " to " + std::to_string(member.max));
 }
 
-Json format_list(const std::vector<CodecMetadata>& codecs) {
-  Json list = Json::array();
-  for (const CodecMetadata& codec : codecs) list.push_back(format_named_configuration(codec));
-  return list;
-}
-
 // Of the inner chunks of shards, and of the index.
 void complete_shards(Json& configuration, const ChunkSpec& spec) {
   if (lacks_member(configuration, "chunk_shape")) throw Error("\"chunk_shape\" is missing");
@@ -84,7 +80,7 @@ void complete_shards(Json& configuration, const ChunkSpec& spec) {
     const std::string what = '"' + std::string(key) + '"';
     const auto codecs = parse_codecs_or_one(configuration[key], what);
     configuration[key] =
-        with_context(what, [&] { return format_list(complete_codecs(codecs, of_list)); });
+        with_context(what, [&] { return format_codec_list(complete_codecs(codecs, of_list)); });
   };
   ChunkSpec inner = spec;
   inner.shape = as_unsigned_list(configuration["chunk_shape"], "\"chunk_shape\"");
@@ -97,6 +93,16 @@ void complete_shards(Json& configuration, const ChunkSpec& spec) {
   index.data_type.item_size = sizeof(std::uint64_t);
   index.fill_value.resize(sizeof(std::uint64_t));
   complete("index_codecs", index);
+}
+
+// Of the elements of blocks of N5, whose first axis is the fastest.
+void complete_n5(Json& configuration, const ChunkSpec& spec) {
+  auto codecs = parse_codecs_or_one(configuration["codecs"], "\"codecs\"");
+  if (spec.shape.size() > 1 && (codecs.empty() || codecs.front().name != "transpose")) {
+    codecs.insert(codecs.begin(), {"transpose", {{"order", "F"}}});
+  }
+  codecs = with_n5_bytes(std::move(codecs), spec.data_type);
+  configuration["codecs"] = format_codec_list(complete_codecs(codecs, spec));
 }
 
 void complete_blosc(Json& configuration, const DataType& type) {
@@ -138,6 +144,7 @@ void complete_configuration(CodecMetadata& codec, const ChunkSpec& spec) {
   if (codec.name == "blosc") complete_blosc(configuration, spec.data_type);
   if (codec.name == "transpose") spell_out_order(configuration, spec.shape.size());
   if (codec.name == "sharding_indexed") complete_shards(configuration, spec);
+  if (codec.name == "n5_default") complete_n5(configuration, spec);
   if (codec.name == "numcodecs.shuffle" && lacks_member(configuration, "elementsize")) {
     configuration["elementsize"] = spec.data_type.is_variable() ? 1 : spec.data_type.item_size;
   }

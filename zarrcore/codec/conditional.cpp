@@ -27,15 +27,20 @@ class ConditionalCodec final : public BytesToBytesCodec {
     return applied.size() == 1 ? applied[0]->max_decoded_size(encoded) : UINT64_MAX;
   }
 
-  // A codec is applied where it makes a chunk smaller, or the same, and checksums always.
+  // A codec is applied where it can be and makes a chunk smaller, or the same, and checksums
+  // always.
   Buffer encode(ByteSpan decoded) const override {
     Buffer held = Buffer::copy_of(decoded);
     std::vector<std::byte> header(header_size_);
     for (std::size_t i = 0; i < codecs_.size(); ++i) {
-      Buffer encoded = codecs_[i]->encode(held.span());
-      if (encoded.size() > held.size() && codecs_[i]->framing() == nullptr) continue;
+      try {
+        Buffer encoded = codecs_[i]->encode(held.span());
+        if (encoded.size() > held.size() && codecs_[i]->framing() == nullptr) continue;
+        held = std::move(encoded);
+      } catch (const Error&) {
+        continue;
+      }
       header[i / 8] |= std::byte{1} << (i % 8);
-      held = std::move(encoded);
     }
     Buffer encoded(header_size_ + held.size());
     std::ranges::copy(held.span(), std::ranges::copy(header, encoded.data()).out);

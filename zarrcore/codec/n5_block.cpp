@@ -2,7 +2,7 @@
 // and put it at the start of the chunk:
 // - `n5_default` (zarr-extensions): `codecs` are those of the elements. The header has the
 //   dimensions in the order of the array, whose axes are N5's. The rest of a chunk is the fill
-//   value.
+//   value. `bytes` is big-endian, also where its configuration does not say so.
 // - `n5.block` (our name): those of N5's own containers. The header has the dimensions in reverse
 //   order, as zarr-python shows them.
 // - `n5_wrapper` (zarr-python 2, in v2): `compressor_config` is a codec of numcodecs, or null. The
@@ -66,8 +66,10 @@ class N5BlockCodec final : public ArrayToBytesCodec {
     const ChunkSpec block_spec{shape, spec.data_type, spec.fill_value};
     const std::uint64_t size = block_spec.byte_count();
     check_max_size("the block's header makes ", size, std::max(kMaxBlockBytes, spec.byte_count()));
+    const CodecChain block_chain(codecs_, block_spec);
+    block_chain.check_plausible(elements);
     Buffer block(size);
-    CodecChain(codecs_, block_spec).decode_to_c_order(elements, block.span(), arena);
+    block_chain.decode_to_c_order(elements, block.span(), arena);
     const std::uint64_t item_size = spec.data_type.item_size;
     const Strides strides = c_strides(spec.shape, item_size);
     copy_strided(spec.shape, item_size, spec.fill_value.data(), Strides(shape.size(), 0),
@@ -134,8 +136,22 @@ Buffer make_n5_block_header(const Shape& shape) {
   return header;
 }
 
+std::vector<CodecMetadata> with_n5_bytes(std::vector<CodecMetadata> codecs, const DataType& type) {
+  const auto bytes = std::ranges::find_if_not(
+      codecs, [](const CodecMetadata& codec) { return codec.name == "transpose"; });
+  if (bytes == codecs.end() || bytes->name != "bytes") {
+    codecs.insert(bytes, {"bytes", {{"endian", "big"}}});
+  } else if (!bytes->configuration.contains("endian")) {
+    bytes->configuration["endian"] = "big";
+  } else if (bytes->configuration["endian"] == "little" && type.item_size > 1) {
+    throw Error("its codec \"bytes\" is little-endian, but blocks of N5 are big-endian");
+  }
+  return codecs;
+}
+
 Codec make_n5_default(const Json& configuration, const ChunkSpec& spec) {
-  return std::make_unique<N5BlockCodec>(spec, codecs_member(configuration, "codecs"), false);
+  return std::make_unique<N5BlockCodec>(
+      spec, with_n5_bytes(codecs_member(configuration, "codecs"), spec.data_type), false);
 }
 
 Codec make_n5_block(const Json& configuration, const ChunkSpec& spec) {

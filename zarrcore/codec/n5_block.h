@@ -4,8 +4,12 @@
 // the edge of an array may be cut, so each has a shape of its own.
 #pragma once
 
+#include <vector>
+
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/strided.h"
+#include "zarrcore/dtype/data_type.h"
+#include "zarrcore/metadata/codec_metadata.h"
 
 namespace zarrcore {
 
@@ -20,5 +24,10 @@ N5BlockHeader parse_n5_block_header(ByteSpan block, std::size_t rank);
 
 // The header, in mode 0. Throws Error when a length has more than 32 bits.
 Buffer make_n5_block_header(const Shape& shape);
+
+// The codecs of the elements of `n5_default`, which are transpose codecs, `bytes`, and codecs of
+// bytes: with `bytes`, big-endian, where they leave it or its byte order out. Throws Error if they
+// state that it is little-endian.
+std::vector<CodecMetadata> with_n5_bytes(std::vector<CodecMetadata> codecs, const DataType& type);
 
 }  // namespace zarrcore

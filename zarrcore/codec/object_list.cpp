@@ -1,5 +1,6 @@
 #include "zarrcore/codec/object_list.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "zarrcore/base/error.h"
@@ -76,9 +77,15 @@ std::vector<const Json*> ObjectListCodec::elements_of(const Json& list) const {
                 (has_shape_ ? " and a shape" : ""));
   }
   const std::size_t items = list.size() - trailer;
-  const Shape shape = has_shape_        ? as_unsigned_list(list.back(), "the shape")
-                      : items == count_ ? Shape{count_}
-                                        : shape_;
+  // Where both have as many items, lists of the length of the second dimension are nested ones.
+  const auto is_row = [&](const Json& item) {
+    return item.is_array() && shape_.size() > 1 && item.size() == shape_[1];
+  };
+  const bool is_nested =
+      items != count_ || (items != 0 && std::all_of(list.begin(), list.end() - 1, is_row));
+  const Shape shape = has_shape_  ? as_unsigned_list(list.back(), "the shape")
+                      : is_nested ? shape_
+                                  : Shape{count_};
   if (shape != shape_ && shape != Shape{count_}) {
     throw Error("the shape is " + excerpt(list.back()) + " where " + excerpt(Json(shape_)) +
                 " is expected");

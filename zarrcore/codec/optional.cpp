@@ -30,6 +30,15 @@ class OptionalCodec final : public ArrayToBytesCodec {
     max_encoded_size_ = size ? checked_add(*size, data_size).value_or(UINT64_MAX) : UINT64_MAX;
   }
 
+  bool assumes_byte_order() const override {
+    return mask_chain_.assumes_bytes() || data_chain(1).assumes_bytes();
+  }
+  void state_byte_order(Json& configuration) const override {
+    if (!assumes_byte_order()) return;
+    configuration["mask_codecs"] = format_codec_list(mask_chain_.codecs());
+    configuration["data_codecs"] = format_codec_list(data_chain(1).codecs());
+  }
+
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override { return max_encoded_size_; }
   bool can_encode() const override {

@@ -29,12 +29,6 @@ Shape parse_inner_shape(const Json& configuration, const ChunkSpec& spec) {
   return shape;
 }
 
-Json format_codec_list(const std::vector<CodecMetadata>& codecs) {
-  Json list = Json::array();
-  for (const CodecMetadata& codec : codecs) list.push_back(format_named_configuration(codec));
-  return list;
-}
-
 }  // namespace
 
 ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) : spec_(spec) {

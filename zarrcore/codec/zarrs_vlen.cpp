@@ -53,6 +53,15 @@ class ZarrsVlenCodec final : public ArrayToBytesCodec {
     data_chain(1);  // throws Error where it cannot be made
   }
 
+  bool assumes_byte_order() const override {
+    return index_chain_.assumes_bytes() || data_chain(1).assumes_bytes();
+  }
+  void state_byte_order(Json& configuration) const override {
+    if (!assumes_byte_order()) return;
+    configuration["index_codecs"] = format_codec_list(index_chain_.codecs());
+    configuration["data_codecs"] = format_codec_list(data_chain(1).codecs());
+  }
+
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override {
     return checked_add(max_stored_size(count_), index_chain_.max_encoded_size())

@@ -45,6 +45,9 @@ struct HierarchyOptions {
   std::optional<FloatFormat> long_double = {};
   // Called for faults that are skipped, so that one broken node does not hide the others.
   std::function<void(const std::string& problem)> on_problem = [](const std::string&) {};
+  // The names of attributes that are lists or objects of lists, of which each element is merged by
+  // itself with what other programs have changed; of other attributes, the whole value.
+  std::set<std::string> merged_by_element = {};
   // How documents of slow stores are requested at once; one after the other if empty.
   RunTogether run_together = {};
   // The path of an array that will be opened: its documents, and those of the groups around it, are

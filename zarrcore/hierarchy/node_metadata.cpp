@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -18,19 +19,14 @@
 namespace zarrcore {
 namespace {
 
-// The stored document in the spelling of the format, which writes it as `own`. Its order, and
-// members that need no other spelling, stay; and its chunk grid, which has several names. Without
-// codecs, it stays without them.
-Json respelled(Json stored, const Json& own) {
+// The stored document with the members that the format writes as in `own`. Those that it has stay
+// as they are spelled there, since not all readers know all names. Without codecs, it stays
+// without.
+Json completed(Json stored, const Json& own) {
   if (!stored.is_object()) return own;
   erase_members(stored, [&](const std::string& key) { return !own.contains(key); });
   for (const auto& [key, value] : own.items()) {
-    const Json* old = find_member(stored, key);
-    const bool are_numbers = old != nullptr && old->is_number() && value.is_number();
-    const bool is_kept = old == nullptr
-                             ? key == "codecs"
-                             : key == "chunk_grid" || are_numbers || is_same_text(*old, value);
-    if (!is_kept) copy_member(own, key, stored, key);
+    if (key != "codecs" && !stored.contains(key)) copy_member(own, key, stored, key);
   }
   return stored;
 }
@@ -51,31 +47,67 @@ const Json& member_or_null(const Json& object, const std::string& key) {
   return it == object.end() ? null : *it;
 }
 
-Json merge_members(const Json& base, const Json& changed, Json current, bool is_document) {
-  erase_members(current, [&](const std::string& key) {
-    return base.contains(key) && !changed.contains(key);
-  });
-  for (const auto& [key, value] : changed.items()) {
-    const Json& old = member_or_null(base, key);
-    if (base.contains(key) && is_same_text(old, value)) continue;
-    const bool is_merged = is_document && key == "attributes" && value.is_object() &&
-                           (old.is_object() || old.is_null());
-    const Json& now = member_or_null(current, key);
-    if (is_merged && now.is_object()) {
-      current[key] = merge_members(old.is_object() ? old : Json::object(), value, now, false);
-    } else {
-      copy_member(changed, key, current, key);
+// Applies the difference between `base` and `changed` to `current`: to each member of objects and
+// each element of lists by itself. Lists of different lengths change as a whole.
+Json merge_elements(const Json& base, const Json& changed, Json current) {
+  if (is_same_text(base, changed)) return current;
+  if (base.is_object() && changed.is_object() && current.is_object()) {
+    erase_members(current, [&](const std::string& key) {
+      return base.contains(key) && !changed.contains(key);
+    });
+    for (const auto& [key, value] : changed.items()) {
+      const Json& old = member_or_null(base, key);
+      if (base.contains(key) && is_same_text(old, value)) continue;
+      current[key] = merge_elements(old, value, member_or_null(current, key));
     }
+    return current;
+  }
+  const auto is_as_long = [&](const Json& value) {
+    return value.is_array() && value.size() == changed.size();
+  };
+  if (!changed.is_array() || !is_as_long(base) || !is_as_long(current)) return changed;
+  for (std::size_t i = 0; i < changed.size(); ++i) {
+    if (!is_same_text(base[i], changed[i])) current[i] = changed[i];
   }
   return current;
 }
 
-// Applies the difference between `base` and `changed`, two states of a document, to `current`. Each
-// member of the document, and each of its attributes, changes as a whole or not at all.
-Json merge_document(const Json& base, const Json& changed, Json current) {
-  if (!base.is_object() || !changed.is_object() || !current.is_object()) return changed;
-  return merge_members(base, changed, std::move(current), true);
-}
+// Applies the difference between `base` and `changed`, two states of a document or of its
+// attributes, to `current`. Each member of the document, and each of its attributes but for some,
+// changes as a whole or not at all.
+class DocumentMerge {
+ public:
+  explicit DocumentMerge(const std::set<std::string>& by_element) : by_element_(by_element) {}
+
+  Json merge(const Json& base, const Json& changed, Json current) const {
+    if (!base.is_object() || !changed.is_object() || !current.is_object()) return changed;
+    return merge_members(base, changed, std::move(current), true);
+  }
+
+ private:
+  Json merge_members(const Json& base, const Json& changed, Json current, bool is_document) const {
+    erase_members(current, [&](const std::string& key) {
+      return base.contains(key) && !changed.contains(key);
+    });
+    for (const auto& [key, value] : changed.items()) {
+      const Json& old = member_or_null(base, key);
+      if (base.contains(key) && is_same_text(old, value)) continue;
+      const Json& now = member_or_null(current, key);
+      const bool are_merged = is_document && key == "attributes" && value.is_object() &&
+                              (old.is_object() || old.is_null()) && now.is_object();
+      if (are_merged) {
+        current[key] = merge_members(old.is_object() ? old : Json::object(), value, now, false);
+      } else if (by_element_.contains(key)) {
+        current[key] = merge_elements(old, value, now);
+      } else {
+        copy_member(changed, key, current, key);
+      }
+    }
+    return current;
+  }
+
+  const std::set<std::string>& by_element_;
+};
 
 }  // namespace
 
@@ -196,13 +228,14 @@ void HierarchyEditor::put_updated(const std::string& path) {
     if (current->index() != changed->index()) throw Error("another program has replaced it");
     std::vector<Document> documents = documents_of(*current, path);
     const bool is_whole = format_.has_whole_documents();
+    const DocumentMerge merge(hierarchy_.options_.merged_by_element);
     DocumentMap merged;
     for (std::size_t i = 0; i < documents.size(); ++i) {
       auto& [key, content] = documents[i];
       if (const auto it = stored.find(key); it != stored.end()) {
-        content = is_whole ? respelled(it->second, content) : it->second;
+        content = is_whole ? completed(it->second, content) : it->second;
       }
-      content = merge_document(before[i].content, after[i].content, std::move(content));
+      content = merge.merge(before[i].content, after[i].content, std::move(content));
       merged.emplace(key, content);
     }
     auto result = format_.read_node(documents_in(merged), path);

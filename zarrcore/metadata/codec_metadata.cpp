@@ -53,6 +53,12 @@ Json format_named_configuration(const NamedConfiguration& named) {
   return value;
 }
 
+Json format_codec_list(const std::vector<CodecMetadata>& codecs) {
+  Json list = Json::array();
+  for (const CodecMetadata& codec : codecs) list.push_back(format_named_configuration(codec));
+  return list;
+}
+
 std::vector<CodecMetadata> parse_codec_list(const Json& value, std::string_view what) {
   if (!value.is_array()) {
     throw Error(std::string(what) + " is " + std::string(describe_kind(value)) +

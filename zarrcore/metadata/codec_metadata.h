@@ -38,6 +38,9 @@ ZARRCORE_API Json format_named_configuration(const NamedConfiguration& named);
 
 using CodecMetadata = NamedConfiguration;
 
+// The list that parse_codec_list() reads.
+ZARRCORE_API Json format_codec_list(const std::vector<CodecMetadata>& codecs);
+
 // Reads a list of codecs.
 ZARRCORE_API std::vector<CodecMetadata> parse_codec_list(const Json& value, std::string_view what);
 

@@ -49,11 +49,15 @@ const std::string& place_of_processes() {
   return place;
 }
 
-// Whether the process that created a file of this name has certainly ended.
+// Whether the process that created a file of this name has certainly ended. Another name may be
+// before that of make_temporary_name().
 bool is_writer_dead(std::string_view name) {
   const std::string& place = place_of_processes();
-  if (place.empty() || !name.substr(1).starts_with(place + '-')) return false;
-  name.remove_prefix(1 + place.size() + 1);
+  if (place.empty() || !is_temporary_file(name)) return false;
+  name.remove_suffix(kTemporarySuffix.size());
+  name.remove_prefix(name.rfind('.') + 1);
+  if (!name.starts_with(place + '-')) return false;
+  name.remove_prefix(place.size() + 1);
   long process = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);
   return error == std::errc() && end != name.data() + name.size() && *end == '-' &&
@@ -174,6 +178,17 @@ std::vector<std::string> find_abandoned_files(const std::string& folder, bool re
   }
   std::sort(found.begin(), found.end());
   return found;
+}
+
+void remove_abandoned_files(const std::string& path) {
+  const std::string folder = folder_of(path);
+  const std::string start = '.' + path.substr(path.rfind('/') + 1) + '.';
+  visit_folder(folder, [&](std::string_view name, EntryKind) {
+    if (name.starts_with(start) && is_temporary_file(name)) {
+      remove_abandoned_file(folder + '/' + std::string(name));
+    }
+    return true;
+  });
 }
 
 }  // namespace zarrcore

@@ -65,6 +65,10 @@ void make_folders(const std::string& path);
 // Renames a file, and replaces any file of the new name at once. Throws Error without the path.
 void replace_file(const std::string& from, const std::string& to);
 
+// Gives a file the permissions of another one, and its owner and group as far as this process may.
+// Throws Error.
+void adopt_owner(const std::string& path, const std::string& from);
+
 // Waits until the entries of a folder would survive a loss of power. Throws Error.
 void sync_folder(const std::string& path);
 
@@ -181,6 +185,9 @@ std::string make_temporary_name();
 // Removes the file of a writer that has ended. A writer holds a lock on its file. If the writer may
 // be on another machine, where the lock may not work, the file must be an hour old.
 void remove_abandoned_file(const std::string& path) noexcept;
+// The same for all files beside `path` that have its name before that of a temporary file. Throws
+// Error when the folder cannot be read.
+void remove_abandoned_files(const std::string& path);
 
 // All such files in a folder and the folders below it, by their paths below it, sorted. With
 // `removes`, those that have been removed. Throws Error when a folder cannot be read.

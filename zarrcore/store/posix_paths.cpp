@@ -129,6 +129,18 @@ void replace_file(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) throw Error(problem());
 }
 
+void adopt_owner(const std::string& path, const std::string& from) {
+  struct stat status;
+  if (::stat(from.c_str(), &status) != 0) throw Error(problem());
+  constexpr uid_t kSameOwner = static_cast<uid_t>(-1);
+  if (::chown(path.c_str(), status.st_uid, status.st_gid) != 0 &&
+      ::chown(path.c_str(), kSameOwner, status.st_gid) != 0 && errno != EPERM && errno != ENOSYS) {
+    throw Error(problem());
+  }
+  constexpr mode_t kPermissions = 0777;
+  if (::chmod(path.c_str(), status.st_mode & kPermissions) != 0) throw Error(problem());
+}
+
 void sync_folder(const std::string& path) {
   const int descriptor =
       open_descriptor([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });

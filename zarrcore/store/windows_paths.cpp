@@ -155,6 +155,13 @@ void visit_folder(const std::string& path,
   windows::fail(error);
 }
 
+void adopt_owner(const std::string& path, const std::string& from) {
+  std::error_code error;
+  const auto permissions = std::filesystem::status(path_of_utf8(from), error).permissions();
+  if (!error) std::filesystem::permissions(path_of_utf8(path), permissions, error);
+  if (error) throw Error(error.message());
+}
+
 void replace_file(const std::string& from, const std::string& to) {
   const std::wstring source = wide_path(from);
   const std::wstring target = wide_path(to);

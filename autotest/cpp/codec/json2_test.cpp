@@ -41,6 +41,9 @@ TEST(Json2, ItsPredecessorHasNoShape) {
   EXPECT_EQ(encoded_by(*make({3}), elements(Texts{"a", "", "b\xc3\xa9"})), bytes_of(kJson));
   EXPECT_EQ(texts_by(*make({2, 2}), bytes_of(R"([["a","b"],["c","d"],"|O"])"), 4),
             (Texts{"a", "b", "c", "d"}));
+  EXPECT_EQ(texts_by(*make({2, 1}), bytes_of(R"([["a"],["b"],"|O"])"), 2), (Texts{"a", "b"}));
+  EXPECT_EQ(texts_by(*make({2, 1}), bytes_of(R"(["a","b","|O"])"), 2), (Texts{"a", "b"}));
+  EXPECT_EQ(texts_by(*make({1, 1, 1}), bytes_of(R"([[["a"]],"|O"])"), 1), Texts{"a"});
   EXPECT_ERROR(texts_by(*make({2, 2}), bytes_of(R"(["a","b","|O"])"), 4), "json: ");
   EXPECT_ERROR(texts_by(*make({1}), bytes_of("[]"), 1), "ends with a data type");
 }

@@ -66,6 +66,26 @@ TEST(N5Block, TheDefaultKeepsTheOrderOfDimensionsInTheHeader) {
   EXPECT_EQ(decoded_values(*small, from_hex(kOfZarrPython), 2), (std::vector<std::int16_t>{0, 1}));
 }
 
+TEST(N5Block, BlocksAreBigEndianAlsoWhereTheCodecsDoNotSaySo) {
+  for (const char* codecs : {R"([{"name": "transpose", "configuration": {"order": [1, 0]}}])",
+                             R"([{"name": "transpose", "configuration": {"order": [1, 0]}},
+                                 "bytes"])"}) {
+    const auto codec = make_array_to_bytes(
+        "n5_default", R"({"codecs": )" + std::string(codecs) + "}", chunk_of({3, 2}));
+    EXPECT_FALSE(codec->assumes_byte_order());
+    EXPECT_EQ(decoded_values(*codec, from_hex(kOfZarrPython), 6),
+              (std::vector<std::int16_t>{0, 3, 1, 4, 2, 5}));
+  }
+  const auto make = [](const char* inner) {
+    return make_array_to_bytes("n5_default", R"({"codecs": [)" + std::string(inner) + "]}",
+                               chunk_of({3, 2}));
+  };
+  EXPECT_ERROR(make(R"({"name": "bytes", "configuration": {"endian": "little"}})"),
+               "blocks of N5 are big-endian");
+  EXPECT_ERROR(make(R"({"name": "n5_default", "configuration": {"codecs": []}})"),
+               "it comes after the array-to-bytes codec");
+}
+
 TEST(N5Block, AHeaderMayStateTheNumberOfElements) {
   const auto codec = make_array_to_bytes("n5_default", kN5Default, chunk_of({1, 2}));
   EXPECT_EQ(decoded_values(*codec,
@@ -94,6 +114,7 @@ TEST(N5Block, BadHeadersAreErrorsBeforeMemoryIsAllocated) {
   EXPECT_ERROR(decoded_values(*codec, from_hex("00000002ffffffffffffffff"), 6), "larger than any");
   EXPECT_ERROR(decoded_values(*codec, from_hex("000000020000ffff0000ffff"), 6),
                "the block's header makes");
+  EXPECT_ERROR(decoded_values(*codec, from_hex("00000002000010000000100000"), 6), "1 bytes where");
 }
 
 }  // namespace

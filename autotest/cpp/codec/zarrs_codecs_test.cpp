@@ -159,6 +159,27 @@ TEST(ZarrsVlen, TheSecondVersionHasTheLayoutOfVlenUtf8ForTextsAndBytes) {
   EXPECT_ERROR(make_codec("zarrs.vlen_v2", "{}", spec_of({2})), "of the type uint8");
 }
 
+TEST(ZarrsCodecs, StateTheByteOrderThatTheirInnerCodecsLeaveOut) {
+  const auto stated = [](const ArrayToBytesCodec& codec, const char* configuration) {
+    EXPECT_TRUE(codec.assumes_byte_order());
+    Json json = parse_json(configuration);
+    codec.state_byte_order(json);
+    return dump_json(json);
+  };
+  const std::string bytes = R"([{"name":"bytes","configuration":{"endian":"little"}}])";
+  EXPECT_EQ(stated(*optional_codec({2}, kInt16, R"(["bytes"])", R"(["bytes"])"), "{}"),
+            R"({"mask_codecs":[{"name":"bytes"}],"data_codecs":)" + bytes + "}");
+  EXPECT_FALSE(optional_codec({2}, kInt16)->assumes_byte_order());
+  const auto vlen = make_array_to_bytes(
+      "zarrs.vlen",
+      R"({"index_codecs": ["bytes"], "data_codecs": ["bytes"], "index_data_type": "uint32"})",
+      spec_of({2}, kString));
+  EXPECT_EQ(stated(*vlen, R"({"index_data_type": "uint32"})"),
+            R"({"index_data_type":"uint32","index_codecs":)" + bytes +
+                R"(,"data_codecs":[{"name":"bytes"}]})");
+  EXPECT_FALSE(make_vlen("\"uint32\"")->assumes_byte_order());
+}
+
 auto make_conditional(const std::string& more, const std::string& codecs) {
   return make_bytes_to_bytes("conditional", R"({"codecs": )" + codecs + more + "}");
 }
@@ -193,6 +214,15 @@ TEST(Conditional, CodecsThatMakeAChunkLargerAreNotAppliedUnlessTheyAreChecksums)
   EXPECT_EQ(to_bytes(ByteSpan(encoded).first(2)), from_hex("0300"));
   EXPECT_LT(encoded.size(), 100u);
   EXPECT_EQ(decoded_by(*codec, encoded, 1000), zeros);
+}
+
+TEST(Conditional, CodecsThatCannotEncodeAChunkAreNotApplied) {
+  // Delta takes pairs of bytes.
+  const auto codec = make_conditional(
+      "", R"([{"name": "numcodecs.delta", "configuration": {"dtype": "<i2"}}, "crc32c"])");
+  EXPECT_EQ(to_bytes(codec->encode(bytes_of("123456789")).span()),
+            from_hex("02313233343536373839839206e3"));
+  EXPECT_EQ(decoded_by(*codec, from_hex("02313233343536373839839206e3"), 9), bytes_of("123456789"));
 }
 
 TEST(Conditional, BadHeadersAndConfigurationsAreErrors) {

@@ -239,9 +239,10 @@ void check_copies(const std::string& to, std::span<const StoredObject> objects) 
 void copy_all(const std::string& from, const std::string& to, std::vector<StoredObject> objects) {
   std::erase_if(objects, [](const auto& object) { return object.key.ends_with('/'); });
   if (objects.empty()) return;
-  const auto documents = std::ranges::partition(objects, [](const StoredObject& object) {
-    return !zarrcore::is_document_name(zarrcore::last_segment(object.key));
-  });
+  const auto documents =
+      std::partition(objects.begin(), objects.end(), [](const StoredObject& object) {
+        return !zarrcore::is_document_name(zarrcore::last_segment(object.key));
+      });
   const auto copy = [&](std::span<const StoredObject> some) {
     for_each_request(some.size(), [&](std::size_t i) {
       const std::string source = join_vsi_path(from, some[i].key);
@@ -250,8 +251,8 @@ void copy_all(const std::string& from, const std::string& to, std::vector<Stored
     });
   };
   try {
-    copy({objects.begin(), documents.begin()});
-    copy(documents);
+    copy({objects.begin(), documents});
+    copy({documents, objects.end()});
     check_copies(to, objects);
   } catch (const Error& error) {
     try {

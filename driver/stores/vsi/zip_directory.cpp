@@ -7,6 +7,9 @@
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/checksum.h"
+#include "zarrcore/codec/registry.h"
+#include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 namespace {
@@ -39,7 +42,72 @@ std::size_t find_end(std::string_view tail) {
   throw damaged();
 }
 
+// A size or offset of a central record: in the field of ZIP64 if its 32 bits are all set. The field
+// has those values alone, in this order.
+class EntryNumbers {
+ public:
+  explicit EntryNumbers(std::string_view record) : record_(record) {
+    constexpr std::size_t kFieldHeader = 4;
+    std::string_view extra = record.substr(kCentralSize + little<std::uint16_t>(record, 28),
+                                           little<std::uint16_t>(record, 30));
+    while (extra.size() >= kFieldHeader) {
+      const std::size_t size = little<std::uint16_t>(extra, 2);
+      if (little<std::uint16_t>(extra, 0) == 1) zip64_ = extra.substr(kFieldHeader, size);
+      extra.remove_prefix(std::min(extra.size(), kFieldHeader + size));
+    }
+  }
+
+  std::uint64_t next(std::size_t offset) {
+    const auto number = little<std::uint32_t>(record_, offset);
+    if (number != UINT32_MAX) return number;
+    if (zip64_.size() < sizeof(std::uint64_t)) throw damaged();
+    const auto large = little<std::uint64_t>(zip64_, 0);
+    zip64_.remove_prefix(sizeof(large));
+    return large;
+  }
+
+ private:
+  std::string_view record_;
+  std::string_view zip64_;
+};
+
 }  // namespace
+
+zarrcore::Buffer read_zip_entry(VSILFILE* file, const ZipDirectory::Record& record,
+                                std::uint64_t max_size) {
+  constexpr std::size_t kLocalSize = 30;
+  constexpr unsigned kEncrypted = 1;
+  constexpr unsigned kDeflated = 8;
+  const std::string_view bytes = record.bytes;
+  EntryNumbers numbers(bytes);
+  const std::uint64_t size = numbers.next(24);
+  const std::uint64_t stored_size = numbers.next(20);
+  const std::uint64_t offset = numbers.next(42);
+  zarrcore::check_value_size(size, max_size);
+  const unsigned method = little<std::uint16_t>(bytes, 10);
+  if ((little<std::uint16_t>(bytes, 8) & kEncrypted) != 0) throw Error("the entry is encrypted");
+  if (method != 0 && method != kDeflated) {
+    throw Error("the entry has the unknown compression method " + std::to_string(method));
+  }
+  const std::uint64_t file_bytes = file_size(file);
+  if (offset > file_bytes || file_bytes - offset < kLocalSize) throw damaged();
+  const zarrcore::Buffer header = read_bytes(file, offset, kLocalSize);
+  if (!header.text().starts_with("PK\3\4")) throw damaged();
+  const std::uint64_t start = offset + kLocalSize + little<std::uint16_t>(header.text(), 26) +
+                              little<std::uint16_t>(header.text(), 28);
+  if (start > file_bytes || stored_size > file_bytes - start) throw damaged();
+  zarrcore::Buffer value = read_bytes(file, start, stored_size);
+  if (method == kDeflated) {
+    const zarrcore::Codec codec =
+        zarrcore::find_codec("imagecodecs_deflate")({{"raw", true}}, zarrcore::ChunkSpec());
+    value = std::get<std::unique_ptr<const zarrcore::BytesToBytesCodec>>(codec)->decode(
+        value.span(), size);
+  }
+  if (value.size() != size || zarrcore::crc32(value.span()) != little<std::uint32_t>(bytes, 16)) {
+    throw Error("the entry is damaged");
+  }
+  return value;
+}
 
 ZipDirectory read_zip_directory(VSILFILE* file) {
   const std::uint64_t file_bytes = file_size(file);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "zarrcore/base/buffer.h"
+
 namespace gdal_zarr {
 
 struct ZipDirectory {
@@ -23,5 +25,10 @@ struct ZipDirectory {
 // Throws zarrcore::Error, without the path, when the archive is damaged, or when its offsets do not
 // count from its start, as in programs that unpack themselves.
 ZipDirectory read_zip_directory(VSILFILE* file);
+
+// The value of an entry, stored or deflated. Throws zarrcore::Error, without path and name, when it
+// is larger than `max_size`, damaged, or of another method.
+zarrcore::Buffer read_zip_entry(VSILFILE* file, const ZipDirectory::Record& record,
+                                std::uint64_t max_size);
 
 }  // namespace gdal_zarr

@@ -55,7 +55,7 @@ class ZipStore final : public zarrcore::Store {
     if (old_) {
       zarrcore::with_context(target_.archive, [this] { read_directory(); });
     } else {
-      reopen("w+b");
+      create();
     }
   }
 
@@ -164,10 +164,8 @@ class ZipStore final : public zarrcore::Store {
       if (!zarrcore::is_utf8(name) || name.starts_with("./") || name.find('\\') != name.npos) {
         throw Error("it cannot be changed, since GDAL reads one of its entries by another name");
       }
-      const auto key = key_of(record);
-      if (key && !values_.try_emplace(std::string(*key), Value{{}, {}, true}).second) {
-        throw Error("it cannot be changed, since two entries are called \"" + record.name + '"');
-      }
+      if (const auto key = key_of(record))
+        values_.try_emplace(std::string(*key), Value{{}, {}, true});
     }
   }
 
@@ -210,7 +208,7 @@ class ZipStore final : public zarrcore::Store {
     File archive = std::move(file_);
     try {
       has_name_ = false;
-      reopen("w+b");
+      create();
       for (std::uint64_t offset = 0; offset < end_; offset += kBlock) {
         write(offset, read_bytes(archive.get(), offset, std::min(kBlock, end_ - offset)).span());
       }
@@ -222,12 +220,22 @@ class ZipStore final : public zarrcore::Store {
     }
   }
 
-  const std::string& current_path() const {
-    return has_name_ && is_local_ ? target_.archive : working_path_;
+  bool is_on_disk() const { return is_local_ && !target_.archive.starts_with("/vsi"); }
+
+  // A new file for the archive, whose lock says that this process lives. Removes those of processes
+  // that were killed.
+  void create() {
+    if (is_on_disk()) {
+      zarrcore::remove_abandoned_files(target_.archive);
+      lock_ = std::make_unique<const zarrcore::LocalFile>(working_path_,
+                                                          zarrcore::LocalFile::Mode::create);
+    }
+    reopen("w+b");
   }
 
   void reopen(const char* mode) {
-    file_.reset(VSIFOpenExL(current_path().c_str(), mode, TRUE));
+    const std::string& path = has_name_ && is_local_ ? target_.archive : working_path_;
+    file_.reset(VSIFOpenExL(path.c_str(), mode, TRUE));
     if (!file_) {
       throw Error(target_.archive + " cannot be written: " + VSIGetLastErrorMsg());
     }
@@ -329,11 +337,13 @@ class ZipStore final : public zarrcore::Store {
     }
     if (is_local_) {
       if (!old_ && path_exists(target_.archive)) throw Error(target_.archive + " exists already");
-      if (old_ && !target_.archive.starts_with("/vsi")) {
-        const auto working = zarrcore::path_of_utf8(working_path_);
-        const auto archive = zarrcore::path_of_utf8(target_.archive);
-        std::filesystem::permissions(working, std::filesystem::status(archive).permissions());
+      if (old_ && is_on_disk()) {
+        zarrcore::adopt_owner(working_path_, target_.archive);
+        // Without its bytes on the disk, a loss of power would leave neither archive.
+        lock_->sync();
         zarrcore::replace_file(working_path_, target_.archive);
+        zarrcore::sync_folder(zarrcore::folder_of(target_.archive));
+        lock_.reset();
       } else if (VSIRename(working_path_.c_str(), target_.archive.c_str()) != 0) {
         throw Error(working_path_ + " cannot be renamed to " + target_.archive);
       }
@@ -350,8 +360,9 @@ class ZipStore final : public zarrcore::Store {
   const std::shared_ptr<zarrcore::Store> old_;  // null if the archive is new
   const bool is_local_;
   const std::string working_path_;
-  std::mutex mutex_;  // guards the members below
-  File file_;         // null if it must be opened again
+  std::mutex mutex_;                                 // guards the members below
+  File file_;                                        // null if it must be opened again
+  std::unique_ptr<const zarrcore::LocalFile> lock_;  // of the working file on a disk
   std::map<std::string, Value, std::less<>> values_;
   ZipDirectory directory_;  // of the archive before
   zarrcore::ValueVersion version_ = zarrcore::ValueVersion::absent();
@@ -383,7 +394,7 @@ std::shared_ptr<zarrcore::Store> open_zip_store(const std::string& path, const Z
     real.archive = zarrcore::utf8_of(std::filesystem::canonical(archive, error));
     if (error) throw Error(target.archive + " is a link that leads to no file");
   }
-  return std::make_shared<ZipStore>(path, real, make_store(path));
+  return std::make_shared<ZipStore>(path, real, with_last_entries(make_store(path), real));
 }
 
 }  // namespace gdal_zarr

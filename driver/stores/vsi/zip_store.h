@@ -38,4 +38,9 @@ std::shared_ptr<zarrcore::Store> make_zip_store(const std::string& path, const Z
 // cannot be read.
 std::shared_ptr<zarrcore::Store> open_zip_store(const std::string& path, const ZipTarget& target);
 
+// `store`, the store in an archive as GDAL reads it: if the archive has several entries of one
+// name, with the last of them.
+std::shared_ptr<zarrcore::Store> with_last_entries(std::shared_ptr<zarrcore::Store> store,
+                                                   const ZipTarget& target);
+
 }  // namespace gdal_zarr
