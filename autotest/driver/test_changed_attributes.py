@@ -284,8 +284,8 @@ def test_arrays_over_the_network_are_asked_at_once(tmp_path, monkeypatch):
     gdal.GetDriverByName("Zarr").Create(str(path), 3, 2, 8, gdal.GDT_Byte,
                                         ["SINGLE_ARRAY=NO"])
     (path / ".zmetadata").unlink()
-    links = "".join(f'<a href="{child.name}/">{child.name}/</a>' for child in path.glob("*/"))
-    (tmp_path / "list").write_text(f"<title>Index of /s.zarr/</title><body>{links}</body>")
+    links = "".join(f'<a href="{child.name}/">{child.name}/</a>\n' for child in path.glob("*/"))
+    (tmp_path / "list").write_text(f"<title>Index of /s.zarr</title>\n<body>\n{links}</body>\n")
     running, most, lock = set(), [0], threading.Lock()
 
     def rewrite(target):
@@ -299,7 +299,7 @@ def test_arrays_over_the_network_are_asked_at_once(tmp_path, monkeypatch):
 
     with webserver.serve(tmp_path, monkeypatch) as server:
         server.html, server.rewrite = "list", rewrite
-        dataset = gdal.OpenEx(f'ZARR:"/vsicurl/{server.url}/s.zarr"', gdal.OF_RASTER,
+        dataset = gdal.OpenEx(f'ZARR:"/vsicurl/{server.url}/s.zarr":/', gdal.OF_RASTER,
                               open_options=["USE_CONSOLIDATED_METADATA=NO"])
         assert dataset.RasterCount == 8
         for document in path.glob("*/.zattrs"):

@@ -73,18 +73,10 @@ std::string value_where(std::string_view what, std::string_view key) {
 class SqliteStore final : public zarrcore::Store {
  public:
   explicit SqliteStore(std::string path) : path_(std::move(path)) {
-    const QuietCall call;
-    const char* const drivers[] = {"SQLite", nullptr};
-    dataset_.reset(GDALDataset::Open(path_.c_str(), GDAL_OF_VECTOR | GDAL_OF_READONLY, drivers));
-    if (!dataset_) {
-      const bool has_driver = GDALGetDriverByName("SQLite") != nullptr;
-      throw Error(path_ + " cannot be opened: " +
-                  (has_driver ? QuietCall::reason() : "GDAL's driver SQLite is not available"));
-    }
+    idle_.push_back(open_dataset());
   }
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
-    const std::lock_guard lock(mutex_);
     // Without reading a value that is too large.
     std::string columns = kLength;
     columns += ", CASE WHEN " + columns + " <= ";
@@ -104,7 +96,6 @@ class SqliteStore final : public zarrcore::Store {
 
   std::optional<std::vector<Buffer>> get_ranges(
       std::string_view key, std::span<const zarrcore::ByteRange> ranges) override {
-    const std::lock_guard lock(mutex_);
     std::optional<std::uint64_t> size;
     query(value_where(kLength, key), [&](const OGRFeature& row) { size = size_in(row); });
     if (!size) return std::nullopt;
@@ -121,7 +112,6 @@ class SqliteStore final : public zarrcore::Store {
 
   zarrcore::DirectoryListing list(std::string_view prefix,
                                   const zarrcore::ListOptions& options) override {
-    const std::lock_guard lock(mutex_);
     const std::string folder = prefix.empty() ? std::string() : std::string(prefix) + '/';
     // The character after "/" is "0".
     const std::string range = prefix.empty() ? std::string()
@@ -151,18 +141,44 @@ class SqliteStore final : public zarrcore::Store {
   std::string description() const override { return path_; }
 
  private:
+  using Dataset = std::unique_ptr<GDALDataset>;
+
+  Dataset open_dataset() const {
+    const QuietCall call;
+    const char* const drivers[] = {"SQLite", nullptr};
+    Dataset dataset(GDALDataset::Open(path_.c_str(), GDAL_OF_VECTOR | GDAL_OF_READONLY, drivers));
+    if (dataset) return dataset;
+    const bool has_driver = GDALGetDriverByName("SQLite") != nullptr;
+    throw Error(path_ + " cannot be opened: " +
+                (has_driver ? QuietCall::reason() : "GDAL's driver SQLite is not available"));
+  }
+
+  // For one thread at a time, as datasets of GDAL are.
+  Dataset take_dataset() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return open_dataset();
+    Dataset dataset = std::move(idle_.back());
+    idle_.pop_back();
+    return dataset;
+  }
+
   // Calls `use` with each row.
   template <typename Use>
   void query(const std::string& sql, const Use& use) {
-    const QuietCall call;
-    const auto release = [this](OGRLayer* layer) { dataset_->ReleaseResultSet(layer); };
-    CPLErrorReset();
-    const std::unique_ptr<OGRLayer, decltype(release)> rows(
-        dataset_->ExecuteSQL(sql.c_str(), nullptr, nullptr), release);
-    if (rows) {
-      for (const auto& row : *rows) use(*row);
+    Dataset dataset = take_dataset();
+    {
+      const QuietCall call;
+      const auto release = [&](OGRLayer* layer) { dataset->ReleaseResultSet(layer); };
+      CPLErrorReset();
+      const std::unique_ptr<OGRLayer, decltype(release)> rows(
+          dataset->ExecuteSQL(sql.c_str(), nullptr, nullptr), release);
+      if (rows) {
+        for (const auto& row : *rows) use(*row);
+      }
+      if (CPLGetLastErrorType() == CE_Failure) throw Error(path_ + ": " + QuietCall::reason());
     }
-    if (CPLGetLastErrorType() == CE_Failure) throw Error(path_ + ": " + QuietCall::reason());
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(dataset));
   }
 
   // In bytes; nullopt if there is no value.
@@ -198,8 +214,8 @@ class SqliteStore final : public zarrcore::Store {
   }
 
   const std::string path_;
-  std::mutex mutex_;  // datasets of GDAL are for one thread at a time
-  std::unique_ptr<GDALDataset> dataset_;
+  std::mutex mutex_;  // guards the member below
+  std::vector<Dataset> idle_;
 };
 
 }  // namespace

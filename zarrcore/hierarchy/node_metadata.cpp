@@ -19,12 +19,12 @@
 namespace zarrcore {
 namespace {
 
-// The stored document with the members that the format writes as in `own`. Those that it has stay
-// as they are spelled there, since not all readers know all names. Without codecs, it stays
-// without.
+// The stored document with the members of the format's own that it lacks. Those that it has stay as
+// they are spelled, since not all readers know all names; without codecs, it stays without.
+// Consolidated metadata is put apart.
 Json completed(Json stored, const Json& own) {
   if (!stored.is_object()) return own;
-  erase_members(stored, [&](const std::string& key) { return !own.contains(key); });
+  stored.erase("consolidated_metadata");
   for (const auto& [key, value] : own.items()) {
     if (key != "codecs" && !stored.contains(key)) copy_member(own, key, stored, key);
   }
