@@ -18,6 +18,9 @@ CHUNKS = (3, 2, 4)
 TYPES = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8"]
 
 
+with_zarr_2 = pytest.mark.skipif(not hasattr(zarr, "N5Store"), reason="zarr-python 3 has no N5")
+
+
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "a.n5"
@@ -31,6 +34,7 @@ def as_zarr_python_reads(path, name="a"):
     return zarr.open(zarr.n5.N5FSStore(str(path)), mode="r")[name]
 
 
+@with_zarr_2
 @pytest.mark.parametrize("dtype", TYPES)
 def test_all_types_read_as_in_zarr_python(path, dtype):
     root = zarr.group(zarr.n5.N5Store(str(path)))
@@ -39,6 +43,7 @@ def test_all_types_read_as_in_zarr_python(path, dtype):
     assert open_root(path).OpenMDArray("a").GetBlockSize() == list(CHUNKS)
 
 
+@with_zarr_2
 @pytest.mark.parametrize("compressor", [
     None, GZip(), Zlib(), BZ2(), LZMA(format=1), LZMA(format=2), Zstd(), Blosc(), LZ4()],
     ids=lambda c: c.codec_id if c else "raw")
@@ -48,6 +53,7 @@ def test_compressors_of_zarr_python(path, compressor):
     np.testing.assert_array_equal(read(path, "/g/a"), DATA)
 
 
+@with_zarr_2
 @pytest.mark.parametrize("pads", [False, True], ids=["cut", "padded"])
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 def test_compressions_of_n5(path, compression, pads):
@@ -237,6 +243,7 @@ def test_damaged_blocks(path, block, problem, compression):
     assert_fails(message_of(read, path), "a/0/1/2", *parts)
 
 
+@with_zarr_2
 def test_blocks_smaller_than_chunks_inside_the_array(path):
     """The rest is zero, as in zarr-python."""
     write_root(path)

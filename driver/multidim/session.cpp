@@ -227,6 +227,7 @@ void Session::refresh() noexcept {
 // Consolidated metadata is one document, which is requested once.
 void Session::refresh_nodes(const std::vector<std::string>& paths) const {
   std::vector<std::function<void()>> requests;
+  requests.reserve(paths.size());
   for (const std::string& path : paths) {
     requests.emplace_back([this, &path] { hierarchy_->refresh_node(path); });
   }

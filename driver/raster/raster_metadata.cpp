@@ -70,8 +70,8 @@ using Items = std::vector<std::pair<std::string, std::string>>;
 // STAC.
 Items parse_items(CSLConstList list) {
   Items items;
-  for (int i = 0; i < CSLCount(list); ++i) {
-    const std::string text = list[i];
+  for (; list != nullptr && *list != nullptr; ++list) {
+    const std::string text = *list;
     std::size_t end = text.find('=');
     if (end == std::string::npos) end = text.find(':');
     if (end == std::string::npos || end == 0) continue;
