@@ -57,10 +57,10 @@ def test_they_place_a_warp(tmp_path):
 @pytest.mark.parametrize("gcps, problem", [
     ("{", "gcps of spatial_ref is not used"),
     (3, 'no list "features"'),
-    ('{"features": [{}]}', "is no point"),
+    ('{"features": [{}]}', "is not a point"),
     ('{"features": [{"properties": {"row": 1}, "geometry": {"coordinates": [1, 2]}}]}', '"col"'),
     ('{"features": [{"properties": {"row": 1, "col": 2}, "geometry": {"coordinates": ["a", 2]}}]}',
-     "are no numbers"),
+     "are not numbers"),
 ], ids=str)
 def test_useless(tmp_path, warnings, gcps, problem):
     assert open_raster(write(tmp_path / "a.zarr", gcps)).GetGCPCount() == 0

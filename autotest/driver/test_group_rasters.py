@@ -91,7 +91,7 @@ def test_listed_after_all_arrays(product):
 
 
 def test_arrays_elsewhere(product):
-    """The same shape at another place is no band, and an error if it is named."""
+    """The same shape at another place is not a band, and an error if it is named."""
     write_array(product / "m/r10m/moved", BANDS["b02"], names=["y", "x2"])
     write_array(product / "m/r10m/x2", 700005 + 10.0 * np.arange(6), names=["x2"])
     assert "moved" not in descriptions(gdal.Open(name_of(product)))

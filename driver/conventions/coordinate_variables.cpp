@@ -63,8 +63,8 @@ constexpr const char* kOfValues[] = {"standard_name", "long_name",    "units",  
                                      "missing_value", "valid_min",    "valid_max",  "valid_range",
                                      "actual_range"};
 
-// Whether coordinates are, to a precision that does not matter, the centres of the cells that begin
-// at `origin`.
+// Returns true if coordinates are, to a precision that does not matter, the centres of the cells
+// that begin at `origin`.
 bool are_centres(const std::vector<double>& coordinates, double origin, double step,
                  std::uint64_t size) {
   if (coordinates.size() != size || size == 0) return false;
@@ -114,7 +114,7 @@ class CoordinateWriter {
     double origin = 0;
     double step = 0;
     std::optional<NodeBeside> node = std::nullopt;
-    bool is_nameable = false;  // whether a variable may have the name
+    bool is_nameable = false;  // true if a variable may have the name
 
     bool is_stated() const {
       return node && are_centres(node->coordinates, origin, step, dimension.size);

@@ -30,7 +30,7 @@ bool is_same(const OGRSpatialReference& a, const OGRSpatialReference& b) {
   return a.IsSame(&b, options) != 0;
 }
 
-// Whether CRS and coordinates are both lengths, or both angles.
+// Returns true if CRS and coordinates are both lengths, or both angles.
 bool fits_unit(const OGRSpatialReference& crs, const std::string& unit) {
   switch (cf::read_unit(unit).kind) {
     case cf::UnitKind::length:
@@ -256,7 +256,8 @@ class CrsSearch {
     return used;
   }
 
-  // Whether the corners are in the area of use of a CRS, by a margin; also if that is unknown.
+  // Returns true if the corners are in the area of use of a CRS, by a margin; also if that is
+  // unknown.
   bool contains_raster(const OGRSpatialReference& crs) const {
     constexpr double kMargin = 3;  // degrees
     double west = 0;

@@ -39,9 +39,9 @@ std::vector<EvidenceVariable> lost_grid_mappings(const Evidence& evidence);
 std::optional<EvidenceVariable> find_crs_variable(const Evidence& evidence,
                                                   const std::optional<RasterAxes>& axes);
 
-// Whether attributes are those of such a variable.
+// Returns true if attributes are those of such a variable.
 bool states_crs(const zarrcore::Json& attributes);
-// Whether they are those of a grid whose cells are on no plane; see healpix.h.
+// Returns true if they are those of a grid whose cells are on no plane; see healpix.h.
 bool is_grid_on_the_sphere(const zarrcore::Json& attributes);
 
 }  // namespace gdal_zarr

@@ -60,7 +60,7 @@ struct Evidence {
   // From the array to the group that describes its pyramid, the nearest first.
   std::vector<EvidenceScope> scopes;
   std::string store_name = {};   // the last part of the store's path
-  bool assumes_longlat = false;  // whether longitudes and latitudes without a CRS are of WGS 84
+  bool assumes_longlat = false;  // true if longitudes and latitudes without a CRS are of WGS 84
 
   // The following are called when they are needed, because they may cost requests.
 
@@ -80,8 +80,8 @@ struct Evidence {
   std::function<std::vector<std::vector<double>>(const std::vector<std::size_t>&)> bounds = {};
   // The unpacked elements of a variable of one dimension.
   std::function<std::vector<double>(const EvidenceVariable&)> values = {};
-  // Whether the elements of a variable are the same at all indexes of its first dimensions, all but
-  // the last two.
+  // Returns true if the elements of a variable are the same at all indexes of its first dimensions,
+  // all but the last two.
   std::function<bool(const EvidenceVariable&)> is_constant = {};
   // The unpacked elements at the corners of the last two dimensions of a variable, at the first
   // indexes of others, row by row; empty if they cannot be read.

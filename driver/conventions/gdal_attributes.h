@@ -28,7 +28,8 @@ inline constexpr const char* kCoordinateEpoch = "gdal:coordinate_epoch";
 // Gives a CRS without an epoch the one that `attributes` state.
 void adopt_epoch(OGRSpatialReference& crs, const zarrcore::Json& attributes);
 
-// Whether `attributes` have both, and `crs` says what `_CRS` says, as write_gdal_crs() writes it.
+// Returns true if `attributes` have both, and `crs` says what `_CRS` says, as write_gdal_crs()
+// writes it.
 bool crs_repeats_gdals(const zarrcore::Json& attributes);
 
 // An attribute of a raster's arrays: a list of metadata items, "NAME=value", whose names have a

@@ -81,9 +81,9 @@ GroundControlPoint parse_point(const Json& feature) {
   const Json* place = geometry != nullptr ? find_member(*geometry, "coordinates") : nullptr;
   const bool is_point = properties != nullptr && place != nullptr && place->is_array() &&
                         (place->size() == 2 || place->size() == 3);
-  if (!is_point) throw Error("a feature is no point with properties");
+  if (!is_point) throw Error("a feature is not a point with properties");
   for (const Json& number : *place) {
-    if (!number.is_number()) throw Error("a point has coordinates that are no numbers");
+    if (!number.is_number()) throw Error("a point has coordinates that are not numbers");
   }
   GroundControlPoint point{cf::text_in(*properties, "id"), cf::text_in(*properties, "info"),
                            number_in(*properties, "col"), number_in(*properties, "row")};

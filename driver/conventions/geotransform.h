@@ -54,7 +54,7 @@ std::string format_geotransform(const GeoTransform& transform);
 // of an array as a raster honours it in every format. Empty if it is absent or anything else.
 std::optional<GeoTransform> own_geotransform(const zarrcore::Json& array_attributes);
 
-// Whether both place cells of a raster alike, to a tenth of a cell.
+// Returns true if both place cells of a raster alike, to a tenth of a cell.
 bool agree(const GeoTransform& a, const GeoTransform& b, int columns, int rows);
 
 // Ground control points, as rioxarray writes them into a grid mapping variable: a GeoJSON

@@ -45,7 +45,7 @@ bool is_count(const Values& values) {
   return axis && axis->step == 1 && axis->first_centre == std::floor(axis->first_centre);
 }
 
-// Whether each value is greater than the last one, or each is less: not so where values are
+// Returns true if each value is greater than the last one, or each is less: not so where values are
 // missing.
 bool is_monotonic(const Values& values) {
   const auto is_sorted = [&](auto compare) {
@@ -54,7 +54,7 @@ bool is_monotonic(const Values& values) {
   return is_sorted(std::less<>()) || is_sorted(std::greater<>());
 }
 
-// Whether coordinates say what they are.
+// Returns true if coordinates say what they are.
 bool is_described(const EvidenceAxis& axis) {
   return (axis.attributes && !cf::text_in(*axis.attributes, "standard_name").empty()) ||
          cf::read_unit(axis.unit).kind != cf::UnitKind::none;
@@ -223,14 +223,14 @@ class Finder {
     return bounds;
   }
 
-  // Whether the coordinates of X are longitudes, which may jump by full turns.
+  // Returns true if the coordinates of X are longitudes, which may jump by full turns.
   bool x_is_longitude() const {
     return x().type == GDAL_DIM_TYPE_HORIZONTAL_X &&
            (cf::read_unit(x().unit).kind == cf::UnitKind::angle ||
             (crs_ != nullptr && crs_->IsGeographic()));
   }
 
-  // Whether the coordinates of X and Y are numbers of rows and columns, and longitudes and
+  // Returns true if the coordinates of X and Y are numbers of rows and columns, and longitudes and
   // latitudes are elsewhere.
   bool only_count() {
     if (is_described(x()) || is_described(y())) return false;
@@ -238,8 +238,8 @@ class Finder {
     return is_count((*coordinates_)[0]) && is_count((*coordinates_)[1]) && find_2d();
   }
 
-  // Whether longitudes and latitudes of two dimensions contradict those of X and Y, which then are
-  // nominal, as those of ocean models are: they hold where the grid follows the meridians.
+  // Returns true if longitudes and latitudes of two dimensions contradict those of X and Y, which
+  // then are nominal, as those of ocean models are: they hold where the grid follows the meridians.
   bool are_nominal() {
     const auto is_angle = [](const EvidenceAxis& axis) {
       return axis.size > 1 && STARTS_WITH_CI(axis.unit.c_str(), "degree");

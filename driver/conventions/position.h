@@ -1,6 +1,6 @@
 // Decides where the cells of an array lie. Several conventions state a position, and
 // doc/position.md has the order in which they count. Nothing is taken that is not for the array's
-// shape, or whose X or Y is no axis of a map, such as time or depth.
+// shape, or whose X or Y is not an axis of a map, such as time or depth.
 #pragma once
 
 #include <ogr_spatialref.h>
@@ -28,8 +28,8 @@ struct FoundTransform {
 // `_TRANSFORM`. Warns of one that is for another shape than that of X and Y.
 FoundTransform stated_transform(const Evidence& evidence, const RasterAxes& axes);
 
-// Whether the array says that it has none (`spatial:transform` is null), so that those of groups
-// and of its pyramid are not for it.
+// Returns true if the array says that it has none (`spatial:transform` is null), so that those of
+// groups and of its pyramid are not for it.
 bool denies_transform(const Evidence& evidence);
 
 // That of `spatial:bbox`. In some stores it holds the centres of the outer cells instead of their
@@ -45,7 +45,7 @@ struct Geolocation {
   EvidenceVariable x;
   EvidenceVariable y;
   std::vector<std::uint64_t> slice = {};  // of their first dimensions, all but the last two
-  bool is_geographic = true;              // whether they are longitudes and latitudes
+  bool is_geographic = true;              // true if they are longitudes and latitudes
 };
 
 struct Position {

@@ -19,7 +19,7 @@ namespace gdal_zarr {
 //   "other_metadata": {"horizontal_CRS_code": "EPSG:32633"}
 //   S2B_MSIL2A_20240830T105619_N0511_R094_T33UWP_20240830T134814.zarr
 
-// Whether attributes are those of an array that EOPF's software has written: `_eopf_attrs`.
+// Returns true if attributes are those of an array that EOPF's software has written: `_eopf_attrs`.
 bool is_eopf_array(const zarrcore::Json& attributes);
 
 // The CRS of an array of a product. `root_attributes` has, in this order: `proj:epsg` in

@@ -15,11 +15,11 @@ namespace gdal_zarr {
 // states, else the last two.
 RasterAxes find_raster_axes(const Evidence& evidence);
 
-// Whether the first two of these tell which dimensions are X and Y.
+// Returns true if the first two of these tell which dimensions are X and Y.
 bool knows_raster_axes(const Evidence& evidence);
 
-// Whether CF's `featureType` says that arrays hold points, profiles or lines of them: neither grids
-// nor swaths.
+// Returns true if CF's `featureType` says that arrays hold points, profiles or lines of them:
+// neither grids nor swaths.
 bool has_discrete_features(const Evidence& evidence);
 
 // Not if one of them is known to be something else, such as time or depth.
@@ -34,7 +34,7 @@ int certainty_of(const EvidenceVariable& variable, const char* word);
 std::optional<double> satellite_height(const OGRSpatialReference& crs);
 
 // By what angles along an axis, in its unit, are multiplied to become lengths in metres, as PROJ
-// has them; 0 if its unit is no angle. The azimuth of EUMETSAT's MTG counts to the west.
+// has them; 0 if its unit is not an angle. The azimuth of EUMETSAT's MTG counts to the west.
 double metres_of_view(const EvidenceAxis& axis, double height);
 
 }  // namespace gdal_zarr

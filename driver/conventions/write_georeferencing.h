@@ -38,7 +38,7 @@ struct NodeBeside {
   // The unpacked coordinates that it gives to the array's dimension of that name. Empty when it is
   // not a numeric array of that one dimension, or too long to be read.
   std::vector<double> coordinates;
-  // Whether it may be changed and removed with the array: it is an array in the same group, and no
+  // True if it may be changed and removed with the array: it is an array in the same group, and no
   // other array has a dimension or a grid mapping of that name.
   bool is_own = false;
 };
@@ -61,8 +61,8 @@ struct GeoreferencedArray {
   // name, to which a new variable would also belong. Null for an array without a group: it cannot
   // have variables, and for the convention cf its CRS is stored as for gdal.
   std::function<std::optional<NodeBeside>(const std::string& name)> find_node;
-  // Whether nodes around the array state a CRS for one of these attributes, when the variable
-  // `removed` has gone. May be null: nothing is around it.
+  // Returns true if nodes around the array state a CRS for one of these attributes, when the
+  // variable `removed` has gone. May be null: nothing is around it.
   std::function<bool(const zarrcore::Json& attributes, const std::string& removed)> inherits_crs =
       {};
 };

@@ -23,7 +23,7 @@ namespace gdal_zarr {
 
 enum class ZarrConvention : std::uint8_t { multiscales, proj, spatial };
 
-// Whether the list in `attributes` has the convention, by its uuid.
+// Returns true if the list in `attributes` has the convention, by its uuid.
 bool declares_convention(const zarrcore::Json& attributes, ZarrConvention convention);
 
 // Adds the convention to the list in `attributes`, an object, or removes it. Other entries are
@@ -51,7 +51,7 @@ std::shared_ptr<OGRSpatialReference> crs_from_proj(const zarrcore::Json& attribu
 // `proj:transform`; empty if it is absent or no matrix.
 std::optional<GeoTransform> proj_transform(const zarrcore::Json& attributes);
 
-// Whether attributes state that there is no CRS: a `proj:code` of null and no other member.
+// Returns true if attributes state that there is no CRS: a `proj:code` of null and no other member.
 bool proj_denies_crs(const zarrcore::Json& attributes);
 
 // Sets the members for `crs`: only its code if that identifies it, else WKT and PROJJSON.

@@ -202,7 +202,7 @@ std::string nodata_text(GDALRasterBand& band) {
   return is_set != FALSE ? CPLSPrintf("%.17g", value) : std::string();
 }
 
-// Whether bands differ in type, scale, offset, unit or nodata.
+// Returns true if bands differ in type, scale, offset, unit or nodata.
 bool bands_differ(GDALDataset& source) {
   const auto key = [&](int index) {
     GDALRasterBand& band = *source.GetRasterBand(index);
@@ -217,7 +217,7 @@ bool bands_differ(GDALDataset& source) {
   return false;
 }
 
-// Whether all pixels are 0 or 1, and nodata, if there is one.
+// Returns true if all pixels are 0 or 1, and nodata, if there is one.
 bool has_one_bit(GDALDataset& source) {
   for (int index = 1; index <= source.GetRasterCount(); ++index) {
     GDALRasterBand& band = *source.GetRasterBand(index);

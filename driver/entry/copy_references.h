@@ -13,7 +13,7 @@ bool is_reference_source(const char* name);
 // A dataset of such a name without bands.
 GDALDataset* open_reference_source();
 
-// Whether the options of a copy ask for this.
+// Returns true if the options of a copy ask for this.
 bool copies_references(CSLConstList options);
 
 // Throws zarrcore::Error if options ask for it where nothing is copied.

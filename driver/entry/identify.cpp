@@ -31,7 +31,7 @@ namespace {
 
 using zarrcore::thread_object;
 
-// Whether a folder is a Zarr. If it is on the network, `found` keeps what shows it.
+// Returns true if a folder is a Zarr. If it is on the network, `found` keeps what shows it.
 bool find_zarr_folder(const std::string& path, GDALAccess access,
                       std::optional<ProbedFolder>& found) {
   if (!is_probed(path)) return is_zarr_folder(path);
@@ -39,7 +39,7 @@ bool find_zarr_folder(const std::string& path, GDALAccess access,
   return found.has_value();
 }
 
-// Whether the file is a metadata document of a Zarr.
+// Returns true if the file is a metadata document of a Zarr.
 bool is_metadata_document(const GDALOpenInfo* info, std::optional<ProbedFolder>& found) {
   const std::string path = info->pszFilename;
   const std::string file_name = CPLGetFilename(without_query(path).c_str());

@@ -31,16 +31,16 @@ GDALDataset* make_classic_dataset(const std::shared_ptr<Array>& array, std::size
 // GDAL's entry point; see GDALDriver::pfnIdentify.
 int identify(GDALOpenInfo* info);
 
-// Whether a path names a Zarr: a folder, a document of one, a packed store, or a connection string.
-// Folders on the network are only examined when their name ends with .zarr, and `folder` is then
-// what has been found.
+// Returns true if a path names a Zarr: a folder, a document of one, a packed store, or a connection
+// string. Folders on the network are only examined when their name ends with .zarr, and `folder` is
+// then what has been found.
 bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder);
 
 // What identify() has found for this call of GDALOpenEx() in this thread, which opens what it has
 // identified.
 std::optional<ProbedFolder> take_identified(const GDALOpenInfo* info);
 
-// Whether a path names a metadata document in an archive that would be opened as a raster.
+// Returns true if a path names a metadata document in an archive that would be opened as a raster.
 bool is_zipped_document(const GDALOpenInfo* info);
 
 // The raster for which the metadata document `path` in an archive stands: one document for each

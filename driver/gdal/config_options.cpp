@@ -39,9 +39,10 @@ constexpr Option kConfigOptions[] = {
     rows::text("ZARR_COPY_MEMORY", kListed, "",
                "Bytes of values in memory while an array is copied into one with other chunks, at "
                "least 1048576. By default half of GDAL_CACHEMAX"),
-    rows::boolean("ZARR_WRITE_BEHIND", kListed, "YES",
-                  "Whether a write returns before its chunks are encoded and stored, which goes on "
-                  "on other threads. A failure is reported by a later write, flush or close"),
+    rows::boolean(
+        "ZARR_WRITE_BEHIND", kListed, "YES",
+        "Whether a write returns before its chunks are encoded and stored, which "
+        "continues on other threads. A failure is reported by a later write, flush or close"),
     rows::boolean("ZARR_FSYNC", kListed, "NO",
                   "Whether each file is synchronized to disk before it replaces the old one"),
     rows::integer("ZARR_LOCK_TIMEOUT", kListed, 0, INT32_MAX, "10",

@@ -132,7 +132,7 @@ class OptionValues {
   bool is_given(std::string_view name) const { return given_.contains(name); }
   // A choice is spelled as in the table; empty when the option is not given and has no default.
   std::string_view text(std::string_view name) const;
-  // Whether the value of a choice is this one.
+  // Returns true if the value of a choice is this one.
   bool is(std::string_view name, std::string_view value) const { return text(name) == value; }
   // For options that have a default or are given.
   bool boolean(std::string_view name) const;
@@ -140,7 +140,7 @@ class OptionValues {
   double real(std::string_view name) const;
   // A length for each dimension, 0 for a whole dimension; empty when the option is not given.
   std::optional<std::vector<std::uint64_t>> lengths(std::string_view name) const;
-  // Whether one of the conditions "NAME=VALUE or NAME=VALUE" holds.
+  // Returns true if one of the conditions "NAME=VALUE or NAME=VALUE" holds.
   bool has_one_of(std::string_view conditions) const;
 
  protected:

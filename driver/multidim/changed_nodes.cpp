@@ -13,7 +13,7 @@ namespace {
 
 using zarrcore::Error;
 
-// Whether stores of the format are one array.
+// Returns true if stores of the format are one array.
 bool is_single_array(const zarrcore::Format& format) {
   const zarrcore::NewArrayRules* rules = format.new_array_rules();
   return rules != nullptr && rules->is_single_array;

@@ -62,7 +62,7 @@ class Elements {
     }
     if (type_->NeedsFreeDynamicMemory()) std::memset(buffer_.data(), 0, size_);
   }
-  // After a failed read, nobody knows what the elements point to.
+  // After a failed read, it is unknown what the elements point to.
   void forget() { size_ = 0; }
   void swap(Elements& other) noexcept {
     std::swap(buffer_, other.buffer_);

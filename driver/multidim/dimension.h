@@ -40,8 +40,8 @@ class Dimension final : public GDALDimension {
   bool SetIndexingVariable(std::shared_ptr<GDALMDArray> variable) override;
 
 #if GDAL_ZARR_AT_LEAST(3, 8)
-  // In all arrays that have the dimension. Its variable keeps its name, and is no variable of the
-  // dimension from then on.
+  // In all arrays that have the dimension. Its variable keeps its name, and is not a variable of
+  // the dimension from then on.
   bool Rename(const std::string& name) override;
 #endif
 
@@ -150,7 +150,7 @@ struct ComputedCoordinates {
   std::function<std::vector<double>()> load = {};
   zarrcore::Json attributes = zarrcore::Json::object();
   std::string unit = {};
-  // Whether they are distances from the first element, which do not place a raster.
+  // True if they are distances from the first element, which do not place a raster.
   bool is_relative = false;
 };
 

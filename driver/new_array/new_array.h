@@ -31,7 +31,7 @@ struct NewArray {
   // The positions of X and Y; by default the last dimension and the one before it.
   std::optional<std::size_t> x = {};
   std::optional<std::size_t> y = {};
-  // Whether chunks, unless BLOCKSIZE is given, hold all of the dimensions after X and Y: the bands
+  // True if chunks, unless BLOCKSIZE is given, hold all of the dimensions after X and Y: the bands
   // of an image that is interleaved by pixel.
   bool keeps_pixels_together = false;
 };

@@ -125,7 +125,8 @@ bool is_same_place(const Position& a, const Position& b) {
   return is_same_crs && a.transform.transform == b.transform.transform;
 }
 
-// Whether attributes or coordinate variables say where an array is, as far as metadata show it.
+// Returns true if attributes or coordinate variables say where an array is, as far as metadata show
+// it.
 bool is_placed(const Session& session, const Candidate& candidate) {
   const auto array = session.array_metadata(candidate.node_path);
   const std::string group(zarrcore::parent_path(candidate.node_path));
@@ -160,7 +161,7 @@ std::vector<std::shared_ptr<Array>> at_one_place(const std::vector<std::shared_p
       throw Error("array " + array->GetFullName() + " cannot be a band beside " +
                   arrays.front()->GetFullName() + ", because it lies elsewhere");
     } else {
-      debug("Zarr: array " + array->GetFullName() + " lies elsewhere and is no band");
+      debug("Zarr: array " + array->GetFullName() + " lies elsewhere and is not a band");
     }
   }
   return bands;

@@ -36,7 +36,7 @@ struct Candidates {
 // skipped with a warning. Of the nodes below `group`.
 Candidates find_candidates(Session& session, bool list_all, const std::string& group = {});
 
-// Whether there are arrays besides the first raster and the variables of its dimensions.
+// Returns true if there are arrays besides the first raster and the variables of its dimensions.
 bool has_others(const Session& session, const Candidates& candidates);
 
 // Groups as rasters: arrays of a group that have two dimensions and share shape, type and place are

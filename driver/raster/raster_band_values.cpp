@@ -18,7 +18,7 @@ constexpr GDALDataType kNumberType = std::is_same_v<Number, double>         ? GD
                                      : std::is_same_v<Number, std::int64_t> ? GDT_Int64
                                                                             : GDT_UInt64;
 
-// Whether the type of the band holds the value as it is.
+// Returns true if the type of the band holds the value as it is.
 template <typename Number>
 bool is_exact(Number value, GDALDataType type, GByte* stored) {
   GDALCopyWords(&value, kNumberType<Number>, 0, stored, type, 0, 1);

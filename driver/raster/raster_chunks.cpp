@@ -62,7 +62,8 @@ bool RasterDataset::shares_nodata() {
   return *shares_nodata_;
 }
 
-// Whether missing chunks read as the nodata value that all bands share, or as zero without one.
+// Returns true if missing chunks read as the nodata value that all bands share, or as zero without
+// one.
 bool RasterBand::missing_is_nodata() {
   if (!dataset().shares_nodata()) return false;
   int has_nodata = FALSE;

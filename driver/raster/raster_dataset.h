@@ -179,7 +179,7 @@ class RasterDataset final : public GDALPamDataset {
   void turn_north_up();
   // What the product says of the bands: colours and wavelengths.
   void set_spectral_bands();
-  // Whether all bands have the same nodata value, or none.
+  // Returns true if all bands have the same nodata value, or none.
   bool shares_nodata();
   void forget_nodata() { shares_nodata_.reset(); }
   bool is_writable() const { return eAccess == GA_Update; }

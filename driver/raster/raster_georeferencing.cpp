@@ -126,7 +126,7 @@ const OGRSpatialReference* RasterDataset::GetGCPSpatialRef() const {
   });
 }
 
-// Whether the grid mapping of the array can have points in this CRS, X first.
+// Returns true if the grid mapping of the array can have points in this CRS, X first.
 bool RasterDataset::stores_gcps(const OGRSpatialReference* crs) const {
   const Array& array = view_.array();
   if (!is_writable() || array.convention() != GeoreferencingConvention::cf ||

@@ -13,14 +13,14 @@
 namespace gdal_zarr {
 namespace {
 
-// Whether a window between pixels has other lengths than the whole pixels given with it: then
-// pixels are resampled, even if as many are asked for.
+// Returns true if a window between pixels has other lengths than the whole pixels given with it:
+// then pixels are resampled, even if as many are asked for.
 bool has_other_lengths(const GDALRasterIOExtraArg& extra, int columns, int rows) {
   return extra.bFloatingPointWindowValidity != FALSE &&
          (extra.dfXSize != columns || extra.dfYSize != rows);
 }
 
-// Whether the window has no other place or lengths between pixels.
+// Returns true if the window has no other place or lengths between pixels.
 bool is_of_whole_pixels(const GDALRasterIOExtraArg& extra, int x, int y, int columns, int rows) {
   return extra.bFloatingPointWindowValidity == FALSE ||
          (extra.dfXOff == x && extra.dfYOff == y && extra.dfXSize == columns &&

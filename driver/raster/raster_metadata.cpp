@@ -28,7 +28,7 @@ constexpr const char* kRegistration = "spatial:registration";
 constexpr const char* kGridMapping = "grid_mapping";
 constexpr const char* kCoordinates = "coordinates";
 
-// Whether AREA_OR_POINT is stored as the registration of the `spatial:` convention.
+// Returns true if AREA_OR_POINT is stored as the registration of the `spatial:` convention.
 bool has_registration(const Array& array) {
   const zarrcore::Json& attributes = array.metadata().attributes;
   return array.convention() == GeoreferencingConvention::spatial_proj ||

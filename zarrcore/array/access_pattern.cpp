@@ -194,7 +194,7 @@ void AccessPattern::note(const Box& box, const Box& range) {
   last_ = range;
 }
 
-// Whether a selection is empty, or has steps that are longer than chunks.
+// Returns true if a selection is empty, or has steps that are longer than chunks.
 bool AccessPattern::skips_chunks(const Selection& selection) const {
   for (std::size_t i = 0; i < selection.count.size(); ++i) {
     if (selection.count[i] == 0) return true;

@@ -45,8 +45,8 @@ class Pace {
     call_ = (call_ + (*ended_ - began)) / 2;
   }
 
-  // Whether the program works between calls for at least twice as long as they take, or for less.
-  // Both are false until the first call has ended.
+  // Returns true if the program works between calls for at least twice as long as they take, or for
+  // less. Both are false until the first call has ended.
   bool is_mostly_work() const { return pause_ > 2 * call_; }
   bool is_mostly_calls() const { return pause_ < 2 * call_; }
 
@@ -78,14 +78,14 @@ class AccessPattern {
   void expect(const Box& box);
 
   struct RequestOptions {
-    // Whether chunks that the next requests will need may be read by other threads, up to
+    // True if chunks that the next requests will need may be read by other threads, up to
     // `threads` together with those of the request, and of so many bytes.
     bool may_read_ahead = false;
     std::size_t threads = 1;
     std::uint64_t max_ahead_bytes = 0;
-    // Whether the cache has room for all chunks of the array.
+    // True if the cache has room for all chunks of the array.
     bool keeps_all = false;
-    // Whether the program gets the elements. Else they are for later requests.
+    // True if the program gets the elements. Else they are for later requests.
     bool is_read = true;
   };
 
@@ -109,9 +109,9 @@ class AccessPattern {
 
     // A part of a chunk has been found in the cache.
     void count_reuse() { ++used_before_; }
-    // Whether a chunk is cached of which a part has been used. `is_known`: an earlier request has
-    // used another part. If chunks are not cached, the last `capacity` ones are remembered by a
-    // hash of their keys: those that are used again are cached.
+    // Returns true if a chunk is cached of which a part has been used. `is_known`: an earlier
+    // request has used another part. If chunks are not cached, the last `capacity` ones are
+    // remembered by a hash of their keys: those that are used again are cached.
     bool caches_part(bool is_known, std::size_t hash, std::uint64_t capacity);
 
     // Whether a chunk of which only a part is wanted is decoded as a whole. A part costs less,
@@ -182,13 +182,14 @@ class AccessPattern {
   bool skips_chunks(const Selection& selection) const;
   Box chunks_of(const Box& box) const;
   Box box_of_chunk(const Shape& position) const;
-  // Whether the chunks of a request give work to all threads, and the program does little else than
-  // reading them: decoding to its memory then takes less than copying what was decoded ahead.
+  // Returns true if the chunks of a request give work to all threads, and the program does little
+  // else than reading them: decoding to its memory then takes less than copying what was decoded
+  // ahead.
   bool is_reading_only(const Box& box, const Box& range, std::size_t threads) const;
   // The part of the elements of its chunks that a request needs.
   double used_part(const Box& box, const Box& range) const;
-  // Whether so many requests like this one read a chunk in parts, and not as a whole, because that
-  // takes less. Chunks whose elements stand alone can be read so.
+  // Returns true if so many requests like this one read a chunk in parts, and not as a whole,
+  // because that takes less. Chunks whose elements stand alone can be read so.
   bool reads_parts(const Box& box, std::uint64_t requests_per_chunk) const;
   std::vector<Box> chunks_after(const Box& box, const Box& range, std::size_t max_count) const;
 

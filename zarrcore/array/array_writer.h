@@ -56,9 +56,9 @@ struct WriterOptions {
   // then locks the chunks that it meets, one for each of its threads at a time, and puts them
   // before it releases the lock: nothing stays pending.
   std::shared_ptr<const FileLocks> locks = nullptr;
-  // Whether chunks, and inner chunks, that contain only the fill value are stored.
+  // True if chunks, and inner chunks, that contain only the fill value are stored.
   bool stores_empty_chunks = false;
-  // Whether background writer threads encode and put complete chunks, if calls allow more than one
+  // True if background writer threads encode and put complete chunks, if calls allow more than one
   // thread. At most a quarter of `max_bytes`, or a chunk for each thread, waits for that: a
   // write then helps. Not with `locks`.
   bool writes_in_background = false;

@@ -83,11 +83,11 @@ class CachedChunk final : public CachedItem {
   CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size,
               const ValueVersion& version);
 
-  // Whether elements() can have the elements that `axes` select in a chunk of `spec`.
+  // Returns true if elements() can have the elements that `axes` select in a chunk of `spec`.
   bool reaches(std::span<const AxisSlice> axes, const ChunkSpec& spec) const {
     return end_of(axes, spec.shape, spec.data_type.item_size) <= chunk_.elements.size();
   }
-  // Whether these elements are decoded. They must be within its reach.
+  // Returns true if these elements are decoded. They must be within its reach.
   bool is_decoded(std::span<const AxisSlice> axes) const;
   // Calls `body(i)` for every i below `count`, on idle threads too.
   using Together =

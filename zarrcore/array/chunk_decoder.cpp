@@ -96,9 +96,9 @@ bool ChunkDecoder::may_cache(const StoredPart& part) const {
   return are_wholes(WholeChunks::keep) && !part.chain->elements_stand_alone();
 }
 
-// Whether the array's AccessPattern decides if the chunk is cached. Fetching a chunk again from a
-// server costs too much for that, and parts of those whose elements stand alone are read without
-// the rest, unless the whole has become worth it.
+// Returns true if the array's AccessPattern decides if the chunk is cached. Fetching a chunk again
+// from a server costs too much for that, and parts of those whose elements stand alone are read
+// without the rest, unless the whole has become worth it.
 bool ChunkDecoder::is_reuse_counted(const StoredPart& part) const {
   return pattern_ != nullptr && part.destination != nullptr &&
          part.chain->decoded_size() >= kMinCountedBytes && !part.chain->elements_stand_alone() &&

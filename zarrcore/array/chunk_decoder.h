@@ -70,7 +70,7 @@ class ChunkDecoder {
   // From now on, the blocks of a chunk are decoded so; one after the other by default. Not while
   // other threads use the decoder.
   void decode_blocks(CachedChunk::Together together) { together_ = std::move(together); }
-  // Whether a chunk may be cached when it has been decoded.
+  // Returns true if a chunk may be cached when it has been decoded.
   bool may_cache(const StoredPart& part) const;
 
   // What is cached for a part, perhaps from another version of its value.

@@ -18,7 +18,7 @@ constexpr std::uint64_t kMaxShardBytes = 256 << 20;
 // Waking another thread takes about as long as decoding or copying this much.
 constexpr std::uint64_t kMinBytesPerThread = 64 << 10;
 
-// Whether the part may be fetched together with its neighbours in the same value.
+// Returns true if the part may be fetched together with its neighbours in the same value.
 bool is_range_of_value(const StoredPart& part) {
   return !part.is_whole_value() && !part.bytes;
 }
@@ -231,7 +231,7 @@ void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
   pool_.parallel_for(fetches.size(), is_little ? 1 : workers_, read, options_.worker_scope);
 }
 
-// Whether copying all that is selected takes less than waking another thread.
+// Returns true if copying all that is selected takes less than waking another thread.
 bool ChunkReader::takes_little_copying(Parts parts) const {
   if (workers_ == 1 || store_.traits().parallel_requests > 1) return false;
   std::uint64_t bytes = 0;

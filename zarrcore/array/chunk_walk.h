@@ -26,7 +26,7 @@ struct AxisSlice {
 
 // How many elements a slice has.
 std::uint64_t element_count(std::span<const AxisSlice> axes);
-// Whether a slice contains all elements of the chunk that are inside the array.
+// Returns true if a slice contains all elements of the chunk that are inside the array.
 bool is_whole(std::span<const AxisSlice> axes);
 
 // The slices of a chunk reordered for a chain's stored order.

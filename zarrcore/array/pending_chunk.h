@@ -72,13 +72,13 @@ class PendingChunk {
   std::uint64_t pending_bytes() const { return bytes_; }
   // Of an inner chunk.
   std::uint64_t decoded_size() const { return inner_chain_.decoded_size(); }
-  // Whether inner chunks wait until the rest of their shard has been written.
+  // Returns true if inner chunks wait until the rest of their shard has been written.
   bool is_shard() const { return sharding_ != nullptr; }
 
-  // Whether every inner chunk that is inside the array has been written and encoded, and none is
-  // being written again.
+  // Returns true if every inner chunk that is inside the array has been written and encoded, and
+  // none is being written again.
   bool is_complete() const { return writes_ == 0 && finished_ == inner_chunks_inside_; }
-  // Whether it is complete and the caller is the first to ask since the last put().
+  // Returns true if it is complete and the caller is the first to ask since the last put().
   bool claim_put() { return is_complete() && !is_claimed_.exchange(true); }
 
   // Puts the chunk, if anything is pending. When it throws Error, everything is still pending.

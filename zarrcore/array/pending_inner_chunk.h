@@ -60,9 +60,9 @@ class PendingInnerChunk {
   bool is_pending() const { return state_ != State::untouched; }
   bool is_decoded() const { return state_ == State::decoded; }
   bool is_encoded() const { return state_ == State::encoded; }
-  // Whether it can be put as it is.
+  // Returns true if it can be put as it is.
   bool is_finished() const { return state_ == State::encoded || state_ == State::filled; }
-  // Whether every element has been written, so that nothing of the stored chunk remains.
+  // Returns true if every element has been written, so that nothing of the stored chunk remains.
   bool is_whole() const { return is_whole_; }
   // With is_encoded().
   ByteSpan encoded() const { return encoded_.span(); }
@@ -70,7 +70,7 @@ class PendingInnerChunk {
     return encoded_.capacity() + decoded_.byte_count() + written_.byte_count();
   }
 
-  // Whether load() has to be called before a slice is written.
+  // Returns true if load() has to be called before a slice is written.
   bool needs_stored(const StoredSlice& slice) const;
   // Takes the elements of the stored chunk, which is nullopt when it is missing.
   void load(const std::optional<Buffer>& stored);
@@ -89,7 +89,7 @@ class PendingInnerChunk {
   // Unless is_whole(): the version of the value, or of the shard, that load() was called with.
   ValueVersion base = {};
   std::shared_ptr<const StoredShard> base_shard = {};
-  // Whether a task is queued that encodes it.
+  // True if a task is queued that encodes it.
   bool is_queued = false;
 
  private:

@@ -57,10 +57,10 @@ inline void count_chunks(ReadStatistics* statistics, ReadStatistics::Count count
 struct ReadOptions {
   std::size_t threads = 1;
   WorkerScope worker_scope = nullptr;
-  // Whether it may wait for chunks that other requests are reading. Not if their I/O needs
+  // True if it may wait for chunks that other requests are reading. Not if their I/O needs
   // something that the calling thread may hold, as file systems written in Python do.
   bool waits_for_others = true;
-  // Whether a missing chunk is an error, which names it, instead of the fill value.
+  // True if a missing chunk is an error, which names it, instead of the fill value.
   bool missing_chunks_are_errors = false;
   ReadStatistics* statistics = nullptr;  // added to, if not null
   // Makes a scope for work that continues after the read has returned. Null: nothing is read ahead.

@@ -25,13 +25,14 @@ struct ResizedAxis {
   std::uint64_t length;  // remaining elements
   bool changes;
 
-  // Whether it is the last remaining chunk, and remains only in part.
+  // Returns true if it is the last remaining chunk, and remains only in part.
   bool is_cut(std::uint64_t chunk) const {
     return changes && chunk + 1 == chunks && length % chunk_length != 0;
   }
 };
 
-// Whether a folder of this name can contain chunks, whose coordinates but the last are folders.
+// Returns true if a folder of this name can contain chunks, whose coordinates but the last are
+// folders.
 bool can_lead_to_chunks(std::string_view name) {
   if (name.starts_with('c')) name.remove_prefix(1);
   return std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });

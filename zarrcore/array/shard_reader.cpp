@@ -57,8 +57,8 @@ OpenShard ShardReader::open(const StoredPart& shard, bool wants_all) const {
       });
 }
 
-// Whether the inner chunks of a shard have been prefetched, and its value may since have been
-// removed.
+// Returns true if the inner chunks of a shard have been prefetched, and its value may since have
+// been removed.
 bool ShardReader::is_prefetched(const StoredPart& shard) const {
   if (!uses_cached_indexes_) return false;
   const ChunkCache::Item cached = decoder_.find(shard).item;

@@ -37,7 +37,7 @@ struct StoredPart {
   std::byte* destination = nullptr;        // null: the chunk is only put into the cache, or
   ChunkCache::Filling* filling = nullptr;  // read ahead of a walk, which this waits for
 
-  // Whether later reads find it even if its value has been removed by then.
+  // Returns true if later reads find it even if its value has been removed by then.
   bool is_prefetched() const { return destination == nullptr && filling == nullptr; }
 
   PlaceInValue place() const { return {chain, position}; }

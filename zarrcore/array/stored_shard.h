@@ -83,8 +83,8 @@ class StoredShard {
 
   bool exists() const { return stored_.has_value(); }
   const ValueVersion& version() const { return version_; }
-  // Whether `now`, which is open, is the same version of the shard: certainly, or, where the store
-  // does not know versions, because it has the same index.
+  // Returns true if `now`, which is open, is the same version of the shard: certainly, or, where
+  // the store does not know versions, because it has the same index.
   bool is_good_for(const StoredShard& now) const;
 
   // Where an inner chunk is, for read() and part(); nullopt for a missing one. Throws Error when

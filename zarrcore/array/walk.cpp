@@ -63,7 +63,7 @@ bool Walk::is_step(const Box& box, std::size_t loops, std::size_t axis) const {
   return true;
 }
 
-// Whether a box is the next one of the walk, or begins a new loop around it.
+// Returns true if a box is the next one of the walk, or begins a new loop around it.
 bool Walk::follows(const Box& box) {
   if (!has_similar_count(box)) return false;
   for (std::size_t i = 0; i <= loops_.size(); ++i) {

@@ -29,12 +29,12 @@ class Walk {
   // From now on, nothing has been observed.
   void forget() noexcept;
 
-  // Whether this was the last request.
+  // Returns true if this was the last request.
   bool is_at(const Box& box) const { return last_ == box; }
   // How many of the latest requests were a step of the walk; 0 when the last one broke it.
   std::size_t steps() const { return steps_; }
-  // Whether the walk so far began at the start of the array along its dimension, and each box has
-  // begun where the one before it ended.
+  // Returns true if the walk so far began at the start of the array along its dimension, and each
+  // box has begun where the one before it ended.
   bool is_scan() const { return is_scan_; }
 
   // How many requests of the walk begin within `unit` elements along each dimension, such as those
@@ -57,8 +57,8 @@ class Walk {
   bool follows(const Box& box);
   bool has_similar_count(const Box& box) const;
   bool is_near(std::size_t axis, std::uint64_t expected, std::uint64_t actual) const;
-  // Whether the dimensions in which `box` is not where the last one was are those of the first
-  // `loops` loops, which have returned to their start, and `axis`.
+  // Returns true if the dimensions in which `box` is not where the last one was are those of the
+  // first `loops` loops, which have returned to their start, and `axis`.
   bool is_step(const Box& box, std::size_t loops, std::size_t axis) const;
   std::uint64_t steps_left(const Loop& loop, const Shape& start) const;
   Box clipped(const Shape& start) const;

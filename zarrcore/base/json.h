@@ -28,8 +28,8 @@ ZARRCORE_API Json parse_json(std::string_view text);
 
 struct JsonStyle {
   int indentation = -1;   // spaces per level; if negative, the text is one line
-  bool is_ascii = false;  // whether characters past ASCII are written as escapes
-  // Whether numbers of lists and objects are written as they were read, even if no Json number is
+  bool is_ascii = false;  // true if characters past ASCII are written as escapes
+  // True if numbers of lists and objects are written as they were read, even if no Json number is
   // spelled so.
   bool as_read = false;
 };

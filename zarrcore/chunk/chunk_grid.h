@@ -75,7 +75,7 @@ class ZARRCORE_API ChunkGrid {
   // `axis` is below rank().
   const GridDimension& dimension(std::size_t axis) const { return dimensions_[axis]; }
 
-  // Whether all chunks are stored in one shape.
+  // Returns true if all chunks are stored in one shape.
   bool is_regular() const { return is_regular_; }
   // The largest stored lengths: for a regular grid, the shape of every chunk.
   Shape max_chunk_shape() const;

@@ -74,7 +74,7 @@ std::size_t decode_lzw(ByteSpan encoded, MutableByteSpan decoded) {
   DecodedOutput output(decoded);
   std::uint64_t bits = 0;
   unsigned bit_count = 0;
-  std::uint32_t previous = kClearCode;  // then it stands for none
+  std::uint32_t previous = kClearCode;  // none yet
   for (std::size_t at = 0;;) {
     const unsigned width = table.code_bits();
     for (; bit_count < width && at < encoded.size(); bit_count += 8) {

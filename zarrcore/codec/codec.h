@@ -50,7 +50,7 @@ class ArrayToArrayCodec {
   virtual void encode(ByteSpan decoded, MutableByteSpan encoded) const = 0;
   virtual void decode(ByteSpan encoded, MutableByteSpan decoded) const = 0;
 
-  // Whether chunks can be written; else encode() throws Error.
+  // Returns true if chunks can be written; else encode() throws Error.
   virtual bool can_encode() const { return true; }
 
   // If the codec only reorders dimensions: the decoded dimension of each encoded dimension. Chains
@@ -72,25 +72,25 @@ class ArrayToBytesCodec {
   virtual std::uint64_t max_encoded_size() const = 0;
 
   virtual Buffer encode(ByteSpan decoded) const = 0;
-  // Whether chunks can be written; else encode() throws Error.
+  // Returns true if chunks can be written; else encode() throws Error.
   virtual bool can_encode() const { return true; }
-  // Whether encoding and decoding change nothing.
+  // Returns true if encoding and decoding change nothing.
   virtual bool is_identity() const { return false; }
   // Decodes into `decoded`, a dense chunk of the spec. Elements of variable length point into
   // `arena`.
   virtual void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const = 0;
 
-  // Whether encoded and decoded chunks are the same bytes except for the byte order of elements. If
-  // so, decode_in_place() turns the encoded bytes into the chunk where they are.
+  // Returns true if encoded and decoded chunks are the same bytes except for the byte order of
+  // elements. If so, decode_in_place() turns the encoded bytes into the chunk where they are.
   virtual bool decodes_in_place() const { return false; }
   virtual void decode_in_place(MutableByteSpan /*chunk*/) const {}
 
-  // Whether all elements that decode() makes encode to the same bytes again.
+  // Returns true if all elements that decode() makes encode to the same bytes again.
   virtual bool keeps_elements() const { return true; }
   // If not: throws Error, which names the element, when one of `encoded` would not.
   virtual void check_kept(ByteSpan /*encoded*/) const {}
 
-  // Whether little-endian bytes are assumed because the metadata states no byte order.
+  // Returns true if little-endian bytes are assumed because the metadata states no byte order.
   virtual bool assumes_byte_order() const { return false; }
   // If so, states it in the codec's configuration.
   virtual void state_byte_order(Json& /*configuration*/) const {}
@@ -120,7 +120,7 @@ class BytesToBytesCodec {
   virtual std::uint64_t max_decoded_size(ByteSpan /*encoded*/) const { return UINT64_MAX; }
 
   virtual Buffer encode(ByteSpan decoded) const = 0;
-  // Whether chunks can be written; else encode() throws Error.
+  // Returns true if chunks can be written; else encode() throws Error.
   virtual bool can_encode() const { return true; }
 
   // Decodes bytes to the size of `decoded`. Any other decoded size is an error.
@@ -147,8 +147,8 @@ class BytesToBytesCodec {
     return false;
   }
 
-  // Whether encoded bytes have their own order of elements, as images have, and decoded ones are
-  // little-endian. Such a codec may replace the array-to-bytes codec.
+  // Returns true if encoded bytes have their own order of elements, as images have, and decoded
+  // ones are little-endian. Such a codec may replace the array-to-bytes codec.
   virtual bool makes_elements() const { return false; }
 
   // Not null if the encoded bytes contain the unchanged payload.

@@ -41,8 +41,8 @@ class CodecChain {
   std::uint64_t decoded_size() const { return decoded_size_; }
   // The size of every encoded chunk, if all have the same.
   std::optional<std::uint64_t> encoded_size() const { return encoded_size_; }
-  // Whether the codecs do not state what array-to-bytes codec or byte order chunks have, so that
-  // little-endian bytes are assumed.
+  // Returns true if the codecs do not state what array-to-bytes codec or byte order chunks have, so
+  // that little-endian bytes are assumed.
   bool assumes_bytes() const { return assumes_bytes_ || array_to_bytes_->assumes_byte_order(); }
   // The first codec that only decodes, itself or inside; empty if chunks can be encoded.
   const std::string& decode_only() const { return decode_only_; }
@@ -56,7 +56,7 @@ class CodecChain {
   // The same, but reuses the memory if the bytes do not change. When it throws, `decoded` is
   // unchanged.
   Buffer encode(Buffer&& decoded) const;
-  // Whether all elements of a decoded chunk are the fill value, bit for bit.
+  // Returns true if all elements of a decoded chunk are the fill value, bit for bit.
   bool is_filled(ByteSpan decoded) const;
 
   // Throws Error when `encoded` is too small to make a chunk, without decoding it.
@@ -93,8 +93,8 @@ class CodecChain {
   // encoded bytes. Throws Error like decode().
   std::optional<Buffer> decode_prefix(ByteSpan encoded, std::uint64_t size) const;
 
-  // Whether each element has the same place in the encoded chunk as in the decoded one, so that
-  // some can be read without the others.
+  // Returns true if each element has the same place in the encoded chunk as in the decoded one, so
+  // that some can be read without the others.
   bool elements_stand_alone() const;
   // With elements_stand_alone(): decodes elements in place.
   void decode_elements(MutableByteSpan elements) const;

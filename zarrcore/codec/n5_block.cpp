@@ -1,4 +1,4 @@
-// Codecs for blocks of N5. All decode what is behind the header as a chunk of the header's shape
+// Codecs for blocks of N5. All decode what follows the header as a chunk of the header's shape
 // and put it at the start of the chunk:
 // - `n5_default` (zarr-extensions): `codecs` are those of the elements. The header has the
 //   dimensions in the order of the array, whose axes are N5's. The rest of a chunk is the fill

@@ -1,6 +1,6 @@
 // The header of an N5 block (N5 specification, "the chunk format"): a mode and the rank, 16 bits
 // each, then the block's lengths, 32 bits each, all big-endian. In mode 1 follows the number of
-// elements. What is behind the header is the block's elements, big-endian and compressed. Blocks at
+// elements. After the header come the block's elements, big-endian and compressed. Blocks at
 // the edge of an array may be cut, so each has a shape of its own.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The `quantize` filter of numcodecs: keeps as many bits behind the binary point as `digits`
+// The `quantize` filter of numcodecs: keeps as many bits after the binary point as `digits`
 // decimal digits need. Configuration: `digits`, `dtype`, and `astype` of what is stored. Decoding
 // only undoes the cast.
 #include <algorithm>

@@ -23,7 +23,7 @@ using CodecFactory = std::function<Codec(const Json& configuration, const ChunkS
 // Null when no codec has this name.
 CodecFactory find_codec(std::string_view name);
 
-// Whether the core itself has a codec of this name, not only a provider.
+// Returns true if the core itself has a codec of this name, not only a provider.
 bool is_core_codec(std::string_view name);
 
 struct CodecName {

@@ -37,7 +37,7 @@ class StreamCodec::Reader {
     return decoded.size() - rest.size();
   }
 
-  // Whether all streams have been read.
+  // Returns true if all streams have been read.
   bool is_at_end() {
     std::byte spare{};
     return read({&spare, 1}) == 0;

@@ -100,8 +100,8 @@ class ZstdCodec final : public BytesToBytesCodec {
   }
 
  private:
-  // Whether one frame without a checksum, which a part of it could not be compared with, makes all
-  // decoded bytes.
+  // Returns true if one frame without a checksum, which a part of it could not be compared with,
+  // makes all decoded bytes.
   static bool is_single_frame(ByteSpan encoded, std::uint64_t decoded_size) {
     // RFC 8878, section 3.1.1.1.1: the descriptor follows the magic number.
     constexpr std::size_t kDescriptor = 4;

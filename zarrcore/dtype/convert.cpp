@@ -110,7 +110,8 @@ struct SmallFloat {
   }
 };
 
-// Whether the type, or each part of a complex one, is a float that C++ does not compute with.
+// Returns true if the type, or each part of a complex one, is a float that C++ does not compute
+// with.
 bool is_small(const DataType& type) {
   return type.float_format != FloatFormat::ieee ||
          (type.kind == TypeKind::complex && type.item_size < sizeof(std::complex<float>));

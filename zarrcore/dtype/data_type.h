@@ -75,7 +75,7 @@ struct ZARRCORE_API DataType {
   TimeUnit time_unit = {};
   // For a structure; else null.
   std::shared_ptr<const std::vector<Field>> fields = nullptr;
-  // Whether it is a structure of make_optional().
+  // True if it is a structure of make_optional().
   bool is_optional = false;
 
   bool operator==(const DataType& other) const;
@@ -140,7 +140,8 @@ ZARRCORE_API std::vector<std::string_view> type_names();
 // zarr-extensions), or nullopt.
 ZARRCORE_API std::optional<DataType> parse_type_name(std::string_view name);
 
-// Whether two elements of a type are equal: bit for bit, or for variable length byte for byte.
+// Returns true if two elements of a type are equal: bit for bit, or for variable length byte for
+// byte.
 ZARRCORE_API bool same_element(const DataType& type, const std::byte* a, const std::byte* b);
 
 // The largest item size accepted from metadata, in bytes: every stage of a codec chain holds a fill

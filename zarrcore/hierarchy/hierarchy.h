@@ -40,7 +40,7 @@ namespace zarrcore {
 
 struct HierarchyOptions {
   bool use_consolidated = true;  // when creating: whether to write consolidated metadata
-  bool is_writable = false;      // whether the functions that change nodes may be called
+  bool is_writable = false;      // true if the functions that change nodes may be called
   // The format of NumPy's long doubles; without it, arrays of them cannot be opened.
   std::optional<FloatFormat> long_double = {};
   // Called for faults that are skipped, so that one broken node does not hide the others.
@@ -55,7 +55,7 @@ struct HierarchyOptions {
   std::string expected_array = {};
   // Documents at the root that have just been requested from this store, by key.
   std::map<std::string, DocumentText> root_documents = {};
-  // Whether a store that takes changes may be listed at its root first, which shows documents that
+  // True if a store that takes changes may be listed at its root first, which shows documents that
   // need not be requested; and that listing, if it has just been made.
   bool lists_root = true;
   std::optional<DirectoryListing> root_listing = {};

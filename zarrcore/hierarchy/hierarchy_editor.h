@@ -72,7 +72,7 @@ class HierarchyEditor {
   std::unique_ptr<ConsolidatedCopies> copies_;  // null until it is needed
   // Nodes with updated metadata, with the metadata that was last read or put.
   std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> updated_;
-  bool lacks_copies_ = false;  // whether consolidated metadata may have been removed
+  bool lacks_copies_ = false;  // true if consolidated metadata may have been removed
   bool is_new_ = false;        // nothing else is in the store than what was put from here
 };
 

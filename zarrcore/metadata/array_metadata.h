@@ -30,7 +30,7 @@ struct ArrayMetadata {
   // variable length: what the element holds). nullopt when the format allows it to be undefined and
   // it is; then they read as zero bytes, or as empty.
   std::optional<std::vector<std::byte>> fill_value;
-  // Whether the format requires a fill value: if so, a fill value of zero does not mean that zero
+  // True if the format requires a fill value: if so, a fill value of zero does not mean that zero
   // is special.
   bool fill_value_is_mandatory = false;
   // How xarray spells a float in the attribute `_FillValue`: as base64 of a little-endian float64

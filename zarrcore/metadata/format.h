@@ -87,10 +87,10 @@ struct NewArrayRules {
   bool has_shards = false;               // the codec sharding_indexed
   bool fill_value_is_mandatory = false;  // these two as in ArrayMetadata
   bool fill_value_attribute_is_base64 = false;
-  // Whether filters of numcodecs are array-to-array codecs, which precede the bytes codec and
+  // True if filters of numcodecs are array-to-array codecs, which precede the bytes codec and
   // convert the elements to their own type. Else they follow it and take bytes.
   bool filters_take_arrays = false;
-  // Whether texts of a known maximum length have variable length as well: there is no registered
+  // True if texts of a known maximum length have variable length as well: there is no registered
   // type for padded bytes.
   bool prefers_variable_strings = false;
   bool compressor_comes_last = false;  // nothing may follow it, such as a checksum
@@ -140,8 +140,8 @@ class ZARRCORE_API Format {
     return std::nullopt;
   }
 
-  // Whether there is a group at `path`, if that shows without its attributes. nullopt when it must
-  // be read to find out. Throws Error like read_node().
+  // Returns true if there is a group at `path`, if that shows without its attributes. nullopt when
+  // it must be read to find out. Throws Error like read_node().
   virtual std::optional<bool> find_group(const DocumentSource& /*documents*/,
                                          const std::string& /*path*/) const {
     return std::nullopt;

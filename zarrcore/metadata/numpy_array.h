@@ -33,7 +33,7 @@ NumpyDtype parse_numpy_dtype(const Json& value);
 void swap_to_orders(std::vector<std::byte>& element, const NumpyDtype& dtype);
 
 struct NumpyCodecs {
-  bool is_reversed = false;       // whether the memory order is F; see parse_is_reversed()
+  bool is_reversed = false;       // true if the memory order is F; see parse_is_reversed()
   const Json* filters = nullptr;  // a list of numcodecs configurations, or null
   std::optional<CodecMetadata> compressor;
 };
@@ -78,7 +78,7 @@ char parse_separator(const Json& object, std::string_view key, char fallback);
 struct NumpyMembers {
   Json dtype;
   Json fill_value;   // null when it is undefined
-  bool is_reversed;  // whether the memory order is F
+  bool is_reversed;  // true if the memory order is F
   Json filters;      // a list of numcodecs configurations; null when there are none
   Json compressor;   // one; null when there is none
 };

@@ -20,7 +20,7 @@
 namespace zarrcore {
 
 struct FileSystemOptions {
-  // Whether put and erase return only when their effect would survive a loss of power.
+  // True if put and erase return only when their effect would survive a loss of power.
   bool is_durable = false;
   // How long to wait for a lock of a folder that another program holds.
   std::chrono::milliseconds lock_timeout = kDefaultLockTimeout;

@@ -36,7 +36,8 @@ class FolderWatch {
   std::uint64_t stamp(const std::string& root, std::string_view below, std::uint64_t moment);
   static constexpr int kMilliseconds = 10;
 
-  // Whether changes of the file are changes in its folder: not if it is a link, or has other names.
+  // Returns true if changes of the file are changes in its folder: not if it is a link, or has
+  // other names.
   static bool shows_changes(const std::string& path);
 
  private:

@@ -48,8 +48,8 @@ class ListedStore final : public ForwardingStore {
   void add_name(std::string_view prefix, Names Folder::* names, std::string_view name);
   void remove(std::string_view key);
   void forget_folders();
-  // Whether a folder has the name among its keys or prefixes, or may have it. Lists the folder if
-  // no other thread has done so or is doing so.
+  // Returns true if a folder has the name among its keys or prefixes, or may have it. Lists the
+  // folder if no other thread has done so or is doing so.
   bool may_have(std::string_view prefix, Names Folder::* names, std::string_view name);
   void know_folder(std::string_view prefix, Folder& folder);
   void know_prefixes(std::string_view prefix, Folder& folder);

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-// Whether a file that is written now could get the same time: file systems count time in ticks of
-// some milliseconds, or in seconds, and reuse the numbers of files at once.
+// Returns true if a file that is written now could get the same time: file systems count time in
+// ticks of some milliseconds, or in seconds, and reuse the numbers of files at once.
 bool is_too_young(std::int64_t time) {
   const std::int64_t tick = time % kSecond == 0 ? 2 * kSecond : kSecond / 40;
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
@@ -49,7 +49,7 @@ const std::string& place_of_processes() {
   return place;
 }
 
-// Whether the process that created a file of this name has certainly ended. Another name may be
+// Returns true if the process that created a file of this name has certainly ended. Another name may be
 // before that of make_temporary_name().
 bool is_writer_dead(std::string_view name) {
   const std::string& place = place_of_processes();

@@ -28,10 +28,11 @@ std::filesystem::path path_of_utf8(std::string_view text);
 // The folder of a file.
 std::string folder_of(const std::string& path);
 
-// Whether it exists, or is a link to a folder. False when that is unknown.
+// Returns true if it exists, or is a link to a folder. False when that is unknown.
 bool is_folder(const std::string& path);
 
-// Whether something has this path, also a link that leads nowhere. False when that is unknown.
+// Returns true if something has this path, also a link that leads nowhere. False when that is
+// unknown.
 bool is_occupied(const std::string& path);
 
 // What distinguishes a folder from others that have its path later.
@@ -44,8 +45,8 @@ struct FolderId {
 };
 // Nullopt if no folder with this path is found.
 std::optional<FolderId> folder_id(const std::string& path);
-// Whether the file system of a folder does not change the id of an existing folder. Those of FUSE
-// may number a folder anew when they have forgotten it.
+// Returns true if the file system of a folder does not change the id of an existing folder. Those
+// of FUSE may number a folder anew when they have forgotten it.
 bool has_lasting_ids(const std::string& path);
 
 enum class EntryKind : std::uint8_t { folder, link_to_folder, other };
@@ -103,10 +104,10 @@ class LocalFile {
   // How many files the system lets this process open.
   static std::size_t max_open_files();
 
-  // Whether all file systems can replace an open file.
+  // Returns true if all file systems can replace an open file.
   static bool can_be_replaced();
 
-  // Whether this path exists and is not a folder. Throws Error when that is unknown.
+  // Returns true if this path exists and is not a folder. Throws Error when that is unknown.
   static bool is_file(const std::string& path);
 
   // Its size in bytes, and its version; nullopt when it is absent or a folder.

@@ -42,7 +42,7 @@ std::chrono::microseconds random_part(std::chrono::microseconds longest) {
 
 #ifdef __linux__
 // The lines of /proc/locks are "1: FLOCK  ADVISORY  WRITE 123 08:01:4567 0 EOF", with the process
-// and the file; an arrow behind the first number means that the process still waits. For the locks
+// and the file; an arrow after the first number means that the process still waits. For the locks
 // of open files (OFDLCK) the process is -1.
 std::string lock_holder(int descriptor) {
   struct stat status;

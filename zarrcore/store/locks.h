@@ -114,7 +114,7 @@ class SystemFolderLock final : public StoreLock {
   Attempt try_lock(LockMode mode);
   // As lock_holder().
   std::string holder() const;
-  // Whether the folder is still at the path.
+  // Returns true if the folder is still at the path.
   bool is_at(const std::string& path) const;
 
  private:

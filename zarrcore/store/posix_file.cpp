@@ -64,8 +64,8 @@ int flags_of(LocalFile::Mode mode) {
   }
 }
 
-// Whether errno says that a path does not exist. A broken symbolic link in the path counts as
-// existing but unreadable: its target may be on a disk that is not mounted.
+// Returns true if errno says that a path does not exist. A broken symbolic link in the path counts
+// as existing but unreadable: its target may be on a disk that is not mounted.
 bool is_absent(std::string path) {
   if (errno == ENOTDIR) return true;
   if (errno != ENOENT) return false;

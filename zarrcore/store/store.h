@@ -131,7 +131,7 @@ class ZARRCORE_API ValueWatch {
   // A number that is different after the value at `key` has changed; zero if it is not watched. It
   // was so at `moment` or later. Values have the same one until any of them changes.
   virtual std::uint64_t stamp(std::string_view key, std::uint64_t moment) = 0;
-  // Whether stamps tell of changes of the value that exists at `key`.
+  // Returns true if stamps tell of changes of the value that exists at `key`.
   virtual bool is_stamped(std::string_view key) = 0;
 };
 
@@ -144,15 +144,15 @@ class ZARRCORE_API KnownListings {
 
   // From now on, listings count until Store::refresh().
   virtual void use_listings() = 0;
-  // Whether listings show that no node has documents at or below the path.
+  // Returns true if listings show that no node has documents at or below the path.
   virtual bool is_known_absent(std::string_view path) const = 0;
 };
 
 // Facts about a store, by which requests are planned.
 struct StoreTraits {
-  // Whether values are files in the folder that description() names.
+  // True if values are files in the folder that description() names.
   bool is_folder = false;
-  // Whether the versions of all values are known.
+  // True if the versions of all values are known.
   bool knows_versions = false;
   // How many values may be open at once.
   std::size_t max_open_values = SIZE_MAX;
@@ -162,10 +162,10 @@ struct StoreTraits {
   // Roughly how many bytes can be read in the time that another range takes. Smaller gaps between
   // ranges are fetched with them.
   std::uint64_t bytes_per_range = std::uint64_t{16} << 10;
-  // Whether each range of one value is a request of its own, and get_ranges() sends them one after
+  // True if each range of one value is a request of its own, and get_ranges() sends them one after
   // the other.
   bool ranges_are_requests = false;
-  // Whether visit_values() takes fewer requests than listing the prefixes one by one.
+  // True if visit_values() takes fewer requests than listing the prefixes one by one.
   bool lists_all_at_once = false;
   // Why values cannot be put or erased; empty if they may be. A text of the store.
   std::string_view read_only_reason = {};
@@ -189,7 +189,7 @@ struct PutOptions {
   // for the check and the change, so that no other change with an expected version happens in
   // between; the thread must not hold it already.
   std::optional<ValueVersion> expected = {};
-  // Whether the change follows from an earlier read of the value, and the caller has locked no
+  // True if the change follows from an earlier read of the value, and the caller has locked no
   // other writers out. A store that cannot tell what others have put since then warns.
   bool depends_on_read = false;
 };
@@ -244,7 +244,7 @@ class ZARRCORE_API Store {
   // listing shows them. By default without sizes.
   using VisitValue = std::function<void(std::string_view key, std::optional<std::uint64_t> size)>;
   virtual void visit_values(std::string_view prefix, const VisitValue& visit);
-  // Whether a key has this prefix.
+  // Returns true if a key has this prefix.
   bool has_prefix(std::string_view prefix) { return !list(prefix, {.max_names = 1}).is_empty(); }
   // See KnownListings.
   void use_listings() const {

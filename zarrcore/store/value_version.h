@@ -29,13 +29,13 @@ class ValueVersion {
   // Zeros unless it is known.
   const Identity& identity() const { return identity_; }
 
-  // Whether the two are certainly different.
+  // Returns true if the two are certainly different.
   bool differs_from(const ValueVersion& other) const {
     if (state_ == State::unknown || other.state_ == State::unknown) return false;
     return state_ != other.state_ || identity_ != other.identity_;
   }
 
-  // Whether data cached from this version may be used when the value has version `current`.
+  // Returns true if data cached from this version may be used when the value has version `current`.
   bool is_good_for(const ValueVersion& current) const {
     return is_settled_ && !differs_from(current);
   }

@@ -26,7 +26,7 @@ std::wstring utf16_of(const std::string& text) {
   return wide;
 }
 
-// Whether Windows opens a device instead of a file of this name, also with an extension.
+// Returns true if Windows opens a device instead of a file of this name, also with an extension.
 bool is_device(std::wstring_view name) {
   std::wstring base(name.substr(0, name.find(L'.')));
   while (base.ends_with(L' ')) base.pop_back();

@@ -24,10 +24,11 @@ DWORD last_error();
 // The message of an error.
 std::string problem(DWORD error);
 [[noreturn]] void fail(DWORD error = last_error());
-// Whether the error says that a path does not exist.
+// Returns true if the error says that a path does not exist.
 bool is_absent(DWORD error);
 
-// Whether another program may end the cause soon: virus scanners and indexers open new files.
+// Returns true if another program may end the cause soon: virus scanners and indexers open new
+// files.
 bool is_transient(DWORD error);
 // Calls `attempt` until it returns something other than a transient error, for up to a second.
 template <typename Attempt>
@@ -80,7 +81,7 @@ FileId id_of(HANDLE handle);
 FileId id_at(const std::wstring& path);
 std::uint64_t number_of(const BY_HANDLE_FILE_INFORMATION& status);
 
-// Whether the file at a path is a symbolic link, or a folder mounted elsewhere.
+// Returns true if the file at a path is a symbolic link, or a folder mounted elsewhere.
 bool is_link(DWORD attributes, DWORD reparse_tag);
 
 // Removes the file or empty folder of a handle with DELETE access: where the system can, at once,

@@ -39,8 +39,8 @@ ValueVersion version_of(const BY_HANDLE_FILE_INFORMATION& status) {
   return file_version(windows::number_of(status), size_of(status), time, time);
 }
 
-// Whether a path does not exist, after this error. A broken symbolic link in the path counts as
-// existing but unreadable: its target may be on a disk that is not mounted.
+// Returns true if a path does not exist, after this error. A broken symbolic link in the path
+// counts as existing but unreadable: its target may be on a disk that is not mounted.
 bool is_absent(DWORD error, std::wstring path) {
   if (!windows::is_absent(error)) return false;
   if (error == ERROR_DELETE_PENDING) return true;

@@ -307,9 +307,10 @@ TEST(GridMappingProblem, IsTheDatum) {
 }
 
 TEST(GridMappingProblem, IsTheUnit) {
-  EXPECT_EQ(problem_of(kMercator, "degrees"), "the unit of the coordinates is no length: degrees");
-  EXPECT_EQ(problem_of(kMercator, "rad"), "the unit of the coordinates is no length: rad");
-  EXPECT_EQ(problem_of(kMercator, "-1 m"), "the unit of the coordinates is no length: -1 m");
+  EXPECT_EQ(problem_of(kMercator, "degrees"),
+            "the unit of the coordinates is not a length: degrees");
+  EXPECT_EQ(problem_of(kMercator, "rad"), "the unit of the coordinates is not a length: rad");
+  EXPECT_EQ(problem_of(kMercator, "-1 m"), "the unit of the coordinates is not a length: -1 m");
 }
 
 TEST(GridMappingProblem, LeavesTheErrorsOfGdalAlone) {

@@ -63,7 +63,7 @@ inline void set_words(zarrcore::Json& attributes, const char* name,
   }
 }
 
-// Whether a text is one of the words of a list, which spaces separate.
+// Returns true if a text is one of the words of a list, which spaces separate.
 inline bool is_word_of(std::string_view list, std::string_view text) {
   if (text.empty() || text.find(' ') != std::string_view::npos) return false;
   for (auto at = list.find(text); at != std::string_view::npos; at = list.find(text, at + 1)) {

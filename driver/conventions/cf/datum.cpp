@@ -132,7 +132,7 @@ struct Ellipsoid {
   double semi_major_axis;     // metres
   double inverse_flattening;  // 0 for a sphere
 
-  // Whether it is `other` but for digits that were lost on the way.
+  // Returns true if it is `other` but for digits that were lost on the way.
   bool resembles(const Ellipsoid& other) const {
     return std::abs(semi_major_axis - other.semi_major_axis) < 0.01 &&
            std::abs(inverse_flattening - other.inverse_flattening) < 1e-4;

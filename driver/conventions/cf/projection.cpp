@@ -230,8 +230,8 @@ Json make_axes(const Projection& projection, const Attributes& attributes) {
   return {std::move(easting), std::move(northing)};
 }
 
-// Whether a method or a parameter of PROJJSON is this one. PROJ has further methods for spheres and
-// for three dimensions, with the same parameters.
+// Returns true if a method or a parameter of PROJJSON is this one. PROJ has further methods for
+// spheres and for three dimensions, with the same parameters.
 bool is_named(const Json& object, const ProjName& wanted) {
   const Json* id = find_member(object, "id");
   const Json* code = id != nullptr ? find_member(*id, "code") : nullptr;
@@ -291,7 +291,7 @@ Crs read_projection(const Json& given, const Crs& geographic, const std::string&
   if (unit.kind == UnitKind::none || (is_satellite && unit.kind == UnitKind::angle)) {
     unit = read_unit("m");
   } else if (unit.kind != UnitKind::length) {
-    throw Error("the unit of the coordinates is no length: " + linear_unit);
+    throw Error("the unit of the coordinates is not a length: " + linear_unit);
   }
   const std::string name = attributes.name("projected_crs_name");
   const auto crs =

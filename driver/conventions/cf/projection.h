@@ -78,7 +78,7 @@ struct Projection {
 // projection.cpp reads attributes and writes them. To add a projection, add a row.
 std::span<const Projection> projections();
 
-// Whether the table has this `grid_mapping_name`, spelled in any way.
+// Returns true if the table has this `grid_mapping_name`, spelled in any way.
 bool is_projection(const std::string& grid_mapping);
 
 // The projected CRS of `attributes`, which name a projection of the table, on `geographic`. Its

@@ -11,11 +11,12 @@
 
 namespace gdal_zarr {
 
-// Whether `units` have the form of a time coordinate's: "days since 1970-01-01".
+// Returns true if `units` have the form of a time coordinate's: "days since 1970-01-01".
 bool is_time_unit(const std::string& units);
 
 // "2000-01-31T06:00:00Z" for 30.25 "days since 2000-01-01" in the calendar `calendar` (empty means
-// standard). Empty when the units or the calendar are not understood or the value is no valid time.
+// standard). Empty when the units or the calendar are not understood or the value is not a valid
+// time.
 std::optional<std::string> iso_time(double value, const std::string& units,
                                     const std::string& calendar);
 

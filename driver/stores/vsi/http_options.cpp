@@ -91,7 +91,7 @@ std::optional<HttpFolder> HttpFolder::parse(const std::string& path) {
   for (const auto& [prefix, no_sign_option] : kObjectStores) {
     if (!path.starts_with(prefix)) continue;
     folder.no_sign_option_ = no_sign_option;
-    if (folder.has_only_vsi_options() || folder.object_url("x").empty()) return std::nullopt;
+    if (folder.needs_gdal_file_system() || folder.object_url("x").empty()) return std::nullopt;
     return folder;
   }
   if (path.starts_with(kLongForm)) {
@@ -128,10 +128,10 @@ std::optional<HttpFolder> HttpFolder::parse(const std::string& path) {
     folder.query_ = folder.url_.substr(query + 1);
     folder.url_.erase(query);
   }
-  return folder.has_only_vsi_options() ? std::nullopt : std::optional(std::move(folder));
+  return folder.needs_gdal_file_system() ? std::nullopt : std::optional(std::move(folder));
 }
 
-bool HttpFolder::has_only_vsi_options() const {
+bool HttpFolder::needs_gdal_file_system() const {
   return std::ranges::any_of(config_options(), [this](const Option& row) {
     if ((row.scope & ConfigScope::file_system) == 0) return false;
     const auto value = option(row.name.data());

@@ -46,7 +46,7 @@ class HttpFolder {
   std::string headers() const;
 
  private:
-  bool has_only_vsi_options() const;
+  bool needs_gdal_file_system() const;
   std::string object_url(std::string_view key) const;
 
   std::string path_;

@@ -25,7 +25,7 @@ struct StoredObject {
 std::vector<StoredObject> list_objects(const std::string& folder, std::size_t max_count = SIZE_MAX);
 
 // Removes objects, and tries all of them before it throws: the error names each that could not be
-// removed. Absent ones are no errors.
+// removed. Absent ones are not errors.
 void remove_objects(const std::string& folder, std::span<const std::string> keys);
 
 // Removes all objects below a folder: `first`, which need not be below it, and metadata documents
