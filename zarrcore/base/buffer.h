@@ -103,6 +103,16 @@ class Arena {
     const ByteSpan bytes = keep(std::as_bytes(std::span(text)));
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
+  // Stores the parts of a copy of `text` to `elements`: the one at index i ends at `ends[i]`, where
+  // the next one begins. One text for all, as each would be an allocation.
+  void keep(std::string_view text, std::span<const std::size_t> ends, MutableByteSpan elements) {
+    VariableElement element{keep(text).data};
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      element.size = ends[i] - (i == 0 ? 0 : ends[i - 1]);
+      std::memcpy(elements.data() + i * sizeof(element), &element, sizeof(element));
+      element.data += element.size;
+    }
+  }
 
   std::uint64_t byte_count() const { return byte_count_; }
 

@@ -226,16 +226,6 @@ Strides c_strides(std::span<const std::uint64_t> shape, std::uint64_t item_size)
   return strides;
 }
 
-bool is_c_contiguous(std::span<const std::uint64_t> shape, std::span<const std::ptrdiff_t> strides,
-                     std::uint64_t item_size) {
-  std::uint64_t expected = item_size;
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    if (shape[i] != 1 && strides[i] != static_cast<std::ptrdiff_t>(expected)) return false;
-    expected *= shape[i];
-  }
-  return true;
-}
-
 void copy_strided(std::span<const std::uint64_t> shape, std::uint64_t item_size,
                   const std::byte* source, std::span<const std::ptrdiff_t> source_strides,
                   std::byte* destination, std::span<const std::ptrdiff_t> destination_strides) {

@@ -18,10 +18,6 @@ using Strides = std::vector<std::ptrdiff_t>;
 // Strides of a dense array whose last dimension varies fastest.
 ZARRCORE_API Strides c_strides(std::span<const std::uint64_t> shape, std::uint64_t item_size);
 
-// Returns true if a box with these strides is one dense run of elements in C order.
-ZARRCORE_API bool is_c_contiguous(std::span<const std::uint64_t> shape,
-                                  std::span<const std::ptrdiff_t> strides, std::uint64_t item_size);
-
 // Copies a box of `shape` elements of `item_size` bytes each. The layouts must not overlap.
 ZARRCORE_API void copy_strided(std::span<const std::uint64_t> shape, std::uint64_t item_size,
                                const std::byte* source,

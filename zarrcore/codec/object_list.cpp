@@ -126,13 +126,7 @@ void ObjectListCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& a
       texts += text;
       ends.push_back(texts.size());
     }
-    const char* kept = arena.keep(std::string_view(texts)).data;
-    std::size_t start = 0;
-    for (std::size_t i = 0; i < ends.size(); ++i) {
-      const VariableElement element{kept + start, ends[i] - start};
-      std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
-      start = ends[i];
-    }
+    arena.keep(texts, ends, decoded);
   });
 }
 

@@ -46,7 +46,6 @@ class VlenArrayCodec final : public ArrayToBytesCodec {
     Buffer elements(count_ * sizeof(VariableElement));
     Arena held;
     layout_->decode(encoded, elements.span(), held);
-    // One text for all, as each element would be an allocation.
     std::string texts;
     std::vector<std::size_t> ends;
     each_element(elements.span(), decoded, [&](std::string_view bytes) {
@@ -54,13 +53,7 @@ class VlenArrayCodec final : public ArrayToBytesCodec {
       ends.push_back(texts.size());
       return VariableElement{};
     });
-    const char* kept = arena.keep(std::string_view(texts)).data;
-    std::size_t start = 0;
-    for (std::size_t i = 0; i < ends.size(); ++i) {
-      const VariableElement element{kept + start, ends[i] - start};
-      std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
-      start = ends[i];
-    }
+    arena.keep(texts, ends, decoded);
   }
 
  private:

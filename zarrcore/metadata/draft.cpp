@@ -163,11 +163,8 @@ Json make_data_type(const Json& dtype) {
 }
 
 Json make_array_document(const ArrayMetadata& array) {
-  constexpr std::string_view kFormat = "the draft of 2020";
-  if (array.chunk_key_encoding.kind != ChunkKeyEncoding::Kind::draft) {
-    throw Error(std::string(kFormat) + " cannot express the chunk keys of this array");
-  }
-  NumpyMembers members = make_numpy_members(array, kFormat);
+  NumpyMembers members =
+      make_numpy_members(array, "the draft of 2020", ChunkKeyEncoding::Kind::draft);
   Json document = Json::object();
   document["shape"] = array.shape;
   document["data_type"] = make_data_type(members.dtype);

@@ -83,8 +83,10 @@ struct NumpyMembers {
   Json compressor;   // one; null when there is none
 };
 
-// The members that describe elements and codecs. `format` ("Zarr v2") is for messages.
-NumpyMembers make_numpy_members(const ArrayMetadata& array, std::string_view format);
+// The members that describe elements and codecs. `format` ("Zarr v2") is for messages, `keys` the
+// encoding of its chunk keys.
+NumpyMembers make_numpy_members(const ArrayMetadata& array, std::string_view format,
+                                ChunkKeyEncoding::Kind keys);
 
 // The attributes, with xarray's names of dimensions unless no dimension has a name. An array
 // without dimensions gets an empty list of names, which xarray needs.

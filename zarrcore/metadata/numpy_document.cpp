@@ -206,7 +206,11 @@ NumpyMembers make_members(const ArrayMetadata& array) {
 
 }  // namespace
 
-NumpyMembers make_numpy_members(const ArrayMetadata& array, std::string_view format) {
+NumpyMembers make_numpy_members(const ArrayMetadata& array, std::string_view format,
+                                ChunkKeyEncoding::Kind keys) {
+  if (array.chunk_key_encoding.kind != keys) {
+    throw Error(std::string(format) + " cannot express the chunk keys of this array");
+  }
   return with_context({format, " cannot express this array"}, [&] { return make_members(array); });
 }
 

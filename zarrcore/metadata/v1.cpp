@@ -128,7 +128,7 @@ Json make_v1_array_document(const ArrayMetadata& array) {
   if (array.chunk_key_encoding != ChunkKeyEncoding{ChunkKeyEncoding::Kind::v2, '.'}) {
     throw Error(std::string(kFormat) + " cannot express the chunk keys of this array");
   }
-  NumpyMembers members = make_numpy_members(array, kFormat);
+  NumpyMembers members = make_numpy_members(array, kFormat, array.chunk_key_encoding.kind);
   if (!members.filters.is_null()) {
     throw Error(std::string(kFormat) + " cannot express the filter " +
                 excerpt(members.filters[0]["id"]));

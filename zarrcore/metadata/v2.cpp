@@ -198,11 +198,7 @@ ArrayMetadata parse_v2_array(const Json& document, const Json& attributes,
 }
 
 Json make_v2_array_document(const ArrayMetadata& array) {
-  constexpr std::string_view kFormat = "Zarr v2";
-  if (array.chunk_key_encoding.kind != ChunkKeyEncoding::Kind::v2) {
-    throw Error(std::string(kFormat) + " cannot express the chunk keys of this array");
-  }
-  NumpyMembers members = make_numpy_members(array, kFormat);
+  NumpyMembers members = make_numpy_members(array, "Zarr v2", ChunkKeyEncoding::Kind::v2);
   Json document = Json::object();
   document["zarr_format"] = 2;
   document["shape"] = array.shape;

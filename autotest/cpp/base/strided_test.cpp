@@ -143,14 +143,5 @@ TEST(Strides, OfADenseArrayTheLastDimensionVariesFastest) {
   EXPECT_EQ(c_strides(Shape{}, 8), Strides{});
 }
 
-TEST(Strides, ContiguityDoesNotDependOnAxesOfOneElement) {
-  EXPECT_TRUE(is_c_contiguous(Shape{2, 3}, Strides{12, 4}, 4));
-  EXPECT_TRUE(is_c_contiguous(Shape{2, 1, 3}, Strides{12, 999, 4}, 4));
-  EXPECT_FALSE(is_c_contiguous(Shape{2, 3}, Strides{16, 4}, 4));
-  EXPECT_FALSE(is_c_contiguous(Shape{2, 3}, Strides{4, 8}, 4));
-  EXPECT_FALSE(is_c_contiguous(Shape{3}, Strides{-4}, 4));
-  EXPECT_TRUE(is_c_contiguous(Shape{}, Strides{}, 4));
-}
-
 }  // namespace
 }  // namespace zarrcore::test::strided_test

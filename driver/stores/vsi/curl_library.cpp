@@ -35,12 +35,6 @@ bool is_linked_with(void* library, std::string_view path) {
   return false;
 }
 
-template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
 std::optional<CurlLibrary> find_curl() {
   const char* gdal = library_of(reinterpret_cast<const void*>(&CPLHTTPSetOptions));
   // Never closed: libgdal stays loaded anyway.
@@ -48,26 +42,11 @@ std::optional<CurlLibrary> find_curl() {
   if (library == nullptr) return std::nullopt;
   // Searches libgdal, the libraries that it is linked with, and then theirs.
   CurlLibrary curl;
-  const bool is_complete = find(library, "curl_easy_init", curl.easy_init) &&
-                           find(library, "curl_easy_cleanup", curl.easy_cleanup) &&
-                           find(library, "curl_easy_setopt", curl.easy_setopt) &&
-                           find(library, "curl_easy_getinfo", curl.easy_getinfo) &&
-                           find(library, "curl_easy_strerror", curl.easy_strerror) &&
-                           find(library, "curl_multi_init", curl.multi_init) &&
-                           find(library, "curl_multi_cleanup", curl.multi_cleanup) &&
-                           find(library, "curl_multi_setopt", curl.multi_setopt) &&
-                           find(library, "curl_multi_add_handle", curl.multi_add_handle) &&
-                           find(library, "curl_multi_remove_handle", curl.multi_remove_handle) &&
-                           find(library, "curl_multi_perform", curl.multi_perform) &&
-                           find(library, "curl_multi_info_read", curl.multi_info_read) &&
-                           find(library, "curl_multi_poll", curl.multi_poll) &&
-                           find(library, "curl_multi_wakeup", curl.multi_wakeup) &&
-                           find(library, "curl_share_init", curl.share_init) &&
-                           find(library, "curl_share_cleanup", curl.share_cleanup) &&
-                           find(library, "curl_share_setopt", curl.share_setopt) &&
-                           find(library, "curl_slist_append", curl.slist_append) &&
-                           find(library, "curl_slist_free_all", curl.slist_free_all);
-  if (!is_complete) return std::nullopt;
+#define GDAL_ZARR_FIND_CURL_FUNCTION(name)                                          \
+  curl.name = reinterpret_cast<decltype(curl.name)>(dlsym(library, "curl_" #name)); \
+  if (curl.name == nullptr) return std::nullopt;
+  GDAL_ZARR_CURL_FUNCTIONS(GDAL_ZARR_FIND_CURL_FUNCTION)
+#undef GDAL_ZARR_FIND_CURL_FUNCTION
   // The search may find the libcurl of another library, if GDAL's is a part of libgdal.
   const std::string_view found = library_of(reinterpret_cast<const void*>(curl.easy_init));
   if (found != gdal && !is_linked_with(library, found)) return std::nullopt;

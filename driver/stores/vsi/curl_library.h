@@ -12,26 +12,21 @@
 
 namespace gdal_zarr {
 
+// What the driver uses of it, without "curl_".
+// clang-format off
+#define GDAL_ZARR_CURL_FUNCTIONS(FUNCTION)                                                    \
+  FUNCTION(easy_init) FUNCTION(easy_cleanup) FUNCTION(easy_setopt) FUNCTION(easy_getinfo)     \
+  FUNCTION(easy_strerror) FUNCTION(multi_init) FUNCTION(multi_cleanup) FUNCTION(multi_setopt) \
+  FUNCTION(multi_add_handle) FUNCTION(multi_remove_handle) FUNCTION(multi_perform)            \
+  FUNCTION(multi_info_read) FUNCTION(multi_poll) FUNCTION(multi_wakeup) FUNCTION(share_init)  \
+  FUNCTION(share_cleanup) FUNCTION(share_setopt) FUNCTION(slist_append)                       \
+  FUNCTION(slist_free_all)
+// clang-format on
+
 struct CurlLibrary {
-  decltype(&curl_easy_init) easy_init = nullptr;
-  decltype(&curl_easy_cleanup) easy_cleanup = nullptr;
-  decltype(&::curl_easy_setopt) easy_setopt = nullptr;
-  decltype(&::curl_easy_getinfo) easy_getinfo = nullptr;
-  decltype(&curl_easy_strerror) easy_strerror = nullptr;
-  decltype(&curl_multi_init) multi_init = nullptr;
-  decltype(&curl_multi_cleanup) multi_cleanup = nullptr;
-  decltype(&::curl_multi_setopt) multi_setopt = nullptr;
-  decltype(&curl_multi_add_handle) multi_add_handle = nullptr;
-  decltype(&curl_multi_remove_handle) multi_remove_handle = nullptr;
-  decltype(&curl_multi_perform) multi_perform = nullptr;
-  decltype(&curl_multi_info_read) multi_info_read = nullptr;
-  decltype(&curl_multi_poll) multi_poll = nullptr;
-  decltype(&curl_multi_wakeup) multi_wakeup = nullptr;
-  decltype(&curl_share_init) share_init = nullptr;
-  decltype(&curl_share_cleanup) share_cleanup = nullptr;
-  decltype(&::curl_share_setopt) share_setopt = nullptr;
-  decltype(&curl_slist_append) slist_append = nullptr;
-  decltype(&curl_slist_free_all) slist_free_all = nullptr;
+#define GDAL_ZARR_CURL_MEMBER(name) decltype(&::curl_##name) name = nullptr;
+  GDAL_ZARR_CURL_FUNCTIONS(GDAL_ZARR_CURL_MEMBER)
+#undef GDAL_ZARR_CURL_MEMBER
 };
 
 // Null if GDAL has no libcurl, one that is not a shared library, or one before 7.68.
