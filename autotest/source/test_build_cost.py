@@ -6,7 +6,8 @@ from tree import ROOT
 BUILD = ROOT / "build/release"
 # Bytes of machine code for each line of a target. Twice as many for a target is a template that is
 # instantiated for hundreds of types, and takes the compiler twice as long.
-LIMITS = {"zarrcore/CMakeFiles/zarrcore.dir/": 100, "driver/CMakeFiles/zarr_driver.dir/": 100}
+LIMITS = {"zarrcore/CMakeFiles/zarrcore.dir/": 100, "zarrcore/CMakeFiles/zarrcore_fast.dir/": 110,
+          "driver/CMakeFiles/zarr_driver.dir/": 100}
 # Objects of a target.
 UNITS = 12
 
@@ -25,7 +26,7 @@ def test_code_for_each_line(objects, target):
     mine = [one for one in objects if one.path.startswith(target)]
     assert mine
     lines = sum(one.lines for one in mine)
-    assert lines > 15_000
+    assert lines > 8_000
     assert sum(one.code for one in mine) / lines < LIMITS[target]
 
 

@@ -17,7 +17,6 @@
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/references/open_references.h"
-#include "driver/stores/url_pipeline.h"
 #include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"

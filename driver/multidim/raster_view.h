@@ -112,7 +112,7 @@ class RasterView {
   bool transfer(GDALRWFlag flag, const RasterRequest& request, std::span<const int> bands) const;
   // Tells the progress function of a request how much of it is done, from 0 to 1. False when it
   // stops the request, after a CE_Failure.
-  bool goes_on(const RasterRequest& request, double done) const;
+  bool continues(const RasterRequest& request, double done) const;
   // The elements of one band (counted from 0) in a window.
   zarrcore::Selection selection(int band, std::uint64_t x, std::uint64_t y, std::uint64_t columns,
                                 std::uint64_t rows) const;

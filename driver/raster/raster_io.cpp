@@ -134,7 +134,7 @@ bool write_resampled(const RasterView& view, const RasterRequest& request,
       if (!view.transfer(GF_Write, part, bands)) return false;
       first += count;
       const double done = static_cast<double>(first) / static_cast<double>(rows.size());
-      if (!view.goes_on(request, done)) return false;
+      if (!view.continues(request, done)) return false;
     }
     return true;
   });

@@ -26,7 +26,7 @@ namespace {
 constexpr const char* kPam = "PAMDataset";
 constexpr const char* kSubdataset = "Subdataset";
 constexpr std::uint64_t kUsualBytes = std::uint64_t{16} << 10;  // fetched in the first request
-constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMaxSidecarBytes = std::uint64_t{64} << 20;
 
 bool is_element(const CPLXMLNode* node, const char* name) {
   return node->eType == CXT_Element && EQUAL(node->pszValue, name);
@@ -160,7 +160,7 @@ std::string read_sidecar(const std::string& file) {
     if (VSIIsLocal(file.c_str()) && !is_file(file)) return {};
     const File opened = open_file(file, kUsualBytes);
     const std::uint64_t size = opened ? file_size(opened.get()) : 0;
-    if (size == 0 || size > kMaxBytes) return {};
+    if (size == 0 || size > kMaxSidecarBytes) return {};
     return std::string(read_bytes(opened.get(), 0, size).text());
   } catch (const zarrcore::Error&) {
     return {};  // a server may refuse what it has not

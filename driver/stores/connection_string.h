@@ -3,7 +3,7 @@
 //   path                                a folder that holds a Zarr, or one of its metadata files
 //   x.json, x.zip, x.ozx, x.sqlite      references, archives and databases; see open_store.h
 //   file:///path                        the same as a URL
-//   URL|zip:path|zarr3:                 a URL pipeline; see url_pipeline.h
+//   URL|zip:path|zarr3:                 a URL pipeline; see is_url_pipeline()
 //   ICECHUNK:path?branch=NAME           an Icechunk repository; see icechunk/icechunk_path.h
 //   ZARR:"path"                         any path, also one that cannot be examined beforehand
 //   ZARR:"path":/group/array            one array; the first slash may be missing
@@ -47,5 +47,20 @@ std::optional<BandRange> parse_band_range(std::string_view text, char separator)
 
 // The name of an array of a store.
 std::string format_connection_string(const std::string& store_path, const std::string& array);
+
+// URL pipelines, in which zarr-python and Neuroglancer name stores in archives: a URL, then after
+// each "|" how to open what is left of it (specification url-pipeline, version 0):
+//
+//   s3://bucket/x.zip|zip:folder/|zarr3: https://host/x.icechunk|icechunk://tag.v5/|zarr3:
+//
+// The formats zarr2:, zarr3: and n5: are accepted, and found out by the store's documents.
+//
+// Returns true if `name` has the form of a pipeline: with a known scheme at its start, or after its
+// first "|".
+bool is_url_pipeline(const std::string& name);
+
+// The path of the store or node that a pipeline names. Throws zarrcore::Error, which names the part
+// that cannot be opened.
+std::string path_of_pipeline(const std::string& name);
 
 }  // namespace gdal_zarr

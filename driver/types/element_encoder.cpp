@@ -5,7 +5,6 @@
 #include <mutex>
 #include <optional>
 
-#include "driver/types/converters.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"

@@ -10,7 +10,7 @@
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/strided.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/held_values.h"
+#include "zarrcore/codec/element_filter.h"
 #include "zarrcore/dtype/data_type.h"
 #include "zarrcore/dtype/numpy_type.h"
 

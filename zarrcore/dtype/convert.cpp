@@ -10,7 +10,6 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/dtype/dispatch.h"
 #include "zarrcore/dtype/element_converter.h"
-#include "zarrcore/dtype/long_double.h"
 #include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore {

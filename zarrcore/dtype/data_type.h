@@ -47,7 +47,7 @@ enum class FloatFormat : std::uint8_t {
   float6_e2m3fn,
   float6_e3m2fn,
   float4_e2m1fn,
-  // 16 bytes; see dtype/long_double.h.
+  // 16 bytes; see dtype/small_float.h.
   long_double,  // one of the next two: a store does not say which
   float80,
   float128,

@@ -1,5 +1,6 @@
 // Floats of 16 bits and less: bfloat16, and those of the OCP 8-bit and microscaling (MX)
-// specifications and of ml_dtypes; and IEEE 754 binary16, rounding to nearest even.
+// specifications and of ml_dtypes; and IEEE 754 binary16, rounding to nearest even. Below them long
+// doubles.
 #pragma once
 
 #include <bit>
@@ -60,5 +61,19 @@ inline std::uint16_t double_to_float16(double value) {
   scaled += 0x1ffffffffffu + (scaled >> 42 & 1u);
   return static_cast<std::uint16_t>(sign | scaled >> 42);
 }
+
+// Long doubles of C, which NumPy calls `<f16` on every computer, although their bits differ: x87's
+// format of 80 bits, padded to 16 bytes, or IEEE 754 binary128. Their values become float64:
+// rounded to nearest even, infinite above its range. Only the sign of smaller numbers than it has
+// is kept.
+//
+// The float64 of the 16 bytes of an element in memory. `format` is float80 or float128.
+ZARRCORE_API double decode_long_double(FloatFormat format, const std::byte* element);
+
+// The inverse, which is exact.
+ZARRCORE_API void encode_long_double(FloatFormat format, double value, std::byte* element);
+
+// Returns true if a type, or a field of it, is a long double whose format is not known.
+ZARRCORE_API bool has_unknown_long_double(const DataType& type);
 
 }  // namespace zarrcore

@@ -9,7 +9,7 @@
 #include "zarrcore/codec/codec_chain.h"
 #include "zarrcore/codec/complete_codecs.h"
 #include "zarrcore/codec/sharding.h"
-#include "zarrcore/dtype/long_double.h"
+#include "zarrcore/dtype/small_float.h"
 #include "zarrcore/metadata/fill_value.h"
 
 namespace zarrcore {

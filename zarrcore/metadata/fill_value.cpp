@@ -10,7 +10,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
 #include "zarrcore/base/text_encoding.h"
-#include "zarrcore/dtype/long_double.h"
 #include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore {

@@ -8,7 +8,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
 #include "zarrcore/base/text_encoding.h"
-#include "zarrcore/dtype/long_double.h"
 #include "zarrcore/dtype/small_float.h"
 #include "zarrcore/metadata/fill_value.h"
 

@@ -1,5 +1,3 @@
-#include "zarrcore/dtype/long_double.h"
-
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -8,6 +6,7 @@
 
 #include "autotest/cpp/support/bytes.h"
 #include "zarrcore/base/endian.h"
+#include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore::test::long_double_test {
 namespace {

@@ -4,7 +4,9 @@
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
+#include <algorithm>
 #include <initializer_list>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/hierarchy/documents.h"
 #include "zarrcore/metadata/document_names.h"
 #include "zarrcore/metadata/documents.h"
@@ -173,6 +176,35 @@ std::string find_root_in_archive(const std::string& path) {
     if (is_zarr_folder(folder)) root = folder;
   }
   return root;
+}
+
+std::optional<ZipTarget> parse_zip_target(const std::string& path) {
+  if (!path.starts_with(kVsiZip)) {
+    if (!is_zip_name(path) || is_folder(path)) return std::nullopt;
+    return ZipTarget{path, {}};
+  }
+  const std::string rest = path.substr(kVsiZip.size());
+  std::size_t start = 0;
+  std::size_t end = std::string::npos;
+  std::size_t next = std::string::npos;
+  if (rest.starts_with('{')) {
+    start = 1;
+    end = rest.find('}');
+    next = end == std::string::npos ? end : end + 1;
+  } else {
+    // The first part of the path that is called like an archive.
+    for (std::size_t slash = 0; end == std::string::npos && slash < rest.size();) {
+      const std::size_t stop = std::min(rest.find('/', slash + 1), rest.size());
+      if (is_zip_name(rest.substr(0, stop))) end = next = stop;
+      slash = stop;
+    }
+  }
+  if (end == std::string::npos || (next < rest.size() && rest[next] != '/')) {
+    throw zarrcore::Error(path +
+                          ": the name of a ZIP archive ends with .zip or is in braces, as in " +
+                          std::string(kVsiZip) + "{archive}/folder");
+  }
+  return ZipTarget{rest.substr(start, end - start), zarrcore::normalize_path(rest.substr(next))};
 }
 
 }  // namespace gdal_zarr

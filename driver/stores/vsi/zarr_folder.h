@@ -45,6 +45,16 @@ bool is_probed(const std::string& path);
 // that of a zipped OME-Zarr (RFC 9), with .ozx.
 bool is_zip_name(const std::string& path);
 
+// The place of a store in an archive, which may not exist yet.
+struct ZipTarget {
+  std::string archive;  // the path of the archive itself
+  std::string prefix;   // of the store's keys: "a/b", or empty
+};
+
+// Of "x.zip", "/vsizip/x.zip/a/b" and "/vsizip/{x.any}/a/b"; empty for other paths, and for a
+// folder that is called x.zip.
+std::optional<ZipTarget> parse_zip_target(const std::string& path);
+
 // The /vsizip/ path of the Zarr in the archive `path`: its root, or the one folder at its top that
 // holds a Zarr. Empty when `path` is not such an archive. Throws zarrcore::Error when several
 // folders hold one.

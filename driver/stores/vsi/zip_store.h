@@ -13,22 +13,12 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
+#include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
-
-// The place of a store in an archive, which may not exist yet.
-struct ZipTarget {
-  std::string archive;  // the path of the archive itself
-  std::string prefix;   // of the store's keys: "a/b", or empty
-};
-
-// Of "x.zip", "/vsizip/x.zip/a/b" and "/vsizip/{x.any}/a/b"; empty for other paths, and for a
-// folder that is called x.zip.
-std::optional<ZipTarget> parse_zip_target(const std::string& path);
 
 // `path` is the name of the store in messages. Throws zarrcore::Error when the archive exists or
 // cannot be written.
