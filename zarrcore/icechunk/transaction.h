@@ -1,0 +1,104 @@
+// Changes of an Icechunk repository: a store that starts from the snapshot of a branch. What is put
+// into it or erased is seen by this object alone, until commit() makes all of it one new snapshot
+// of the branch.
+//
+//   zarr.json of a node     becomes a node of the snapshot
+//   chunks                  are put into chunks/ID at once, or kept if they are small; what changes
+//                           is the reference to them
+//
+// Keys of anything else are errors. Safe to use from several threads at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "zarrcore/icechunk/icechunk_store.h"
+#include "zarrcore/icechunk/refs.h"
+#include "zarrcore/store/store.h"
+
+namespace zarrcore::icechunk {
+
+struct TransactionOptions {
+  // The size in bytes up to which chunks are stored in manifests; by default what the repository's
+  // configuration says, or 512.
+  std::optional<std::uint64_t> inline_threshold = {};
+  // The memory for references to changed chunks, in bytes. Beyond that they go to a temporary file.
+  std::uint64_t max_memory = std::uint64_t{64} << 20;
+};
+
+struct CommitOptions {
+  std::string message = {};
+  std::vector<std::pair<std::string, std::string>> properties = {};
+};
+
+// Others have changed the branch, and the changes cannot be applied to what it is now.
+class ZARRCORE_API CommitConflict : public Error {
+ public:
+  CommitConflict(const std::string& branch, std::vector<std::string> conflicts);
+
+  // What contradicts, one sentence each.
+  const std::vector<std::string>& conflicts() const { return conflicts_; }
+
+ private:
+  std::vector<std::string> conflicts_;
+};
+
+class Transaction final : public Store {
+ public:
+  // Throws Error if there is no such branch, and if the repository cannot be written to. The store
+  // has the keys below `prefix`, or all if it is empty.
+  Transaction(std::shared_ptr<Store> files, std::string branch,
+              std::shared_ptr<VirtualFiles> virtual_files, std::string prefix = {},
+              const TransactionOptions& options = {});
+  ~Transaction() override;
+
+  bool has_changes() const;
+  // Makes the changes a snapshot of the branch, and returns its id; the transaction continues from
+  // there. If others have changed the branch meanwhile, the changes are applied to that. Throws
+  // CommitConflict if they cannot be, and Error if there are no changes. When it throws, the branch
+  // is unchanged, and so is the transaction.
+  std::string commit(const CommitOptions& options);
+  // Drops all changes.
+  void roll_back();
+
+  const std::string& branch() const;
+  // The snapshot that the transaction started from.
+  std::string snapshot_id() const;
+  int format() const;
+
+  // The changes as JSON, for another process or for another try. Chunks are stored already.
+  std::string changes() const;
+  // Adds changes() of another transaction, which started from the same snapshot of this repository.
+  // Throws Error if both have changed a node. Of chunks that both have put, that of `changes` wins.
+  void merge(std::string_view changes);
+
+  // Makes `reference` the chunk that has this key. Throws Error if no chunk can have it.
+  void put_reference(std::string_view key, const ChunkReference& reference);
+
+  std::string description() const override;
+  StoreTraits traits() const override;
+  std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
+  std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
+                                                std::span<const ByteRange> ranges) override;
+  std::shared_ptr<OpenValue> open(std::string_view key) override;
+  ValueVersion current_version(std::string_view key) override;
+  DirectoryListing list(std::string_view prefix, const ListOptions& options = {}) override;
+  void visit_values(std::string_view prefix, const VisitValue& visit) override;
+  bool put_parts(std::string_view key, std::span<const ValuePart> parts,
+                 const PutOptions& options = {}) override;
+  bool erase(std::string_view key, const EraseOptions& options = {}) override;
+  void erase_prefix(std::string_view prefix, std::span<const std::string> first) override;
+  void rename_prefix(std::string_view from, std::string_view to) override;
+
+ private:
+  class Session;
+
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace zarrcore::icechunk
