@@ -2,7 +2,7 @@
 
 namespace zarrcore::icechunk {
 namespace {
-[[noreturn]] void stub() {
+[[noreturn]] void missing_part() {
   throw Error("not yet");
 }
 }  // namespace
@@ -17,74 +17,74 @@ CommitConflict::CommitConflict(const std::string& branch, std::vector<std::strin
 Transaction::Transaction(std::shared_ptr<Store> /*files*/, std::string /*branch*/,
                          std::shared_ptr<VirtualFiles> /*virtual_files*/, std::string /*prefix*/,
                          const TransactionOptions& /*options*/) {
-  stub();
+  missing_part();
 }
 Transaction::~Transaction() = default;
 bool Transaction::has_changes() const {
-  stub();
+  missing_part();
 }
 std::string Transaction::commit(const CommitOptions& /*options*/) {
-  stub();
+  missing_part();
 }
 void Transaction::roll_back() {
-  stub();
+  missing_part();
 }
 const std::string& Transaction::branch() const {
   return session_->branch;
 }
 std::string Transaction::snapshot_id() const {
-  stub();
+  missing_part();
 }
 int Transaction::format() const {
-  stub();
+  missing_part();
 }
 std::string Transaction::changes() const {
-  stub();
+  missing_part();
 }
 void Transaction::merge(std::string_view /*changes*/) {
-  stub();
+  missing_part();
 }
 void Transaction::put_reference(std::string_view /*key*/, const ChunkReference& /*reference*/) {
-  stub();
+  missing_part();
 }
 std::string Transaction::description() const {
-  stub();
+  missing_part();
 }
 StoreTraits Transaction::traits() const {
-  stub();
+  missing_part();
 }
 std::optional<Buffer> Transaction::get(std::string_view /*key*/, std::uint64_t /*max_size*/) {
-  stub();
+  missing_part();
 }
 std::optional<std::vector<Buffer>> Transaction::get_ranges(std::string_view /*key*/,
                                                            std::span<const ByteRange> /*ranges*/) {
-  stub();
+  missing_part();
 }
 std::shared_ptr<OpenValue> Transaction::open(std::string_view /*key*/) {
-  stub();
+  missing_part();
 }
 ValueVersion Transaction::current_version(std::string_view /*key*/) {
-  stub();
+  missing_part();
 }
 DirectoryListing Transaction::list(std::string_view /*prefix*/, const ListOptions& /*options*/) {
-  stub();
+  missing_part();
 }
 void Transaction::visit_values(std::string_view /*prefix*/, const VisitValue& /*visit*/) {
-  stub();
+  missing_part();
 }
 bool Transaction::put_parts(std::string_view /*key*/, std::span<const ValuePart> /*parts*/,
                             const PutOptions& /*options*/) {
-  stub();
+  missing_part();
 }
 bool Transaction::erase(std::string_view /*key*/, const EraseOptions& /*options*/) {
-  stub();
+  missing_part();
 }
 void Transaction::erase_prefix(std::string_view /*prefix*/,
                                std::span<const std::string> /*first*/) {
-  stub();
+  missing_part();
 }
 void Transaction::rename_prefix(std::string_view /*from*/, std::string_view /*to*/) {
-  stub();
+  missing_part();
 }
 
 }  // namespace zarrcore::icechunk
