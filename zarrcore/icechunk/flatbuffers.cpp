@@ -68,6 +68,29 @@ unsigned child_width(unsigned packed) {
   return 1U << (packed & 3);
 }
 
+// The text whose offset has `width` bytes at `place`, if that is the type that `packed` says.
+std::optional<std::string_view> text_at(ByteSpan buffer, std::uint64_t place, unsigned width,
+                                        unsigned packed) {
+  if (packed >> 2 != kFlexString) return std::nullopt;
+  const std::uint64_t start = follow_back(buffer, place, width);
+  const unsigned size_width = child_width(packed);
+  return text_of(take(buffer, start, unsigned_at(buffer, before(start, size_width), size_width)));
+}
+
+// The place, width and packed type of the value at the root.
+struct FlexRoot {
+  explicit FlexRoot(ByteSpan buffer) {
+    const std::uint64_t end = before(buffer.size(), 2);
+    width = static_cast<unsigned>(unsigned_at(buffer, end + 1, 1));
+    packed = static_cast<unsigned>(unsigned_at(buffer, end, 1));
+    place = before(end, width);
+  }
+
+  std::uint64_t place;
+  unsigned width;
+  unsigned packed;
+};
+
 }  // namespace
 
 FlatTable FlatTable::root(ByteSpan buffer) {
@@ -151,10 +174,13 @@ std::string_view FlatTexts::operator[](std::size_t i) const {
 }
 
 std::optional<FlexMap> FlexMap::root(ByteSpan buffer) {
-  const std::uint64_t end = before(buffer.size(), 2);
-  const auto width = static_cast<unsigned>(unsigned_at(buffer, end + 1, 1));
-  const auto packed = static_cast<unsigned>(unsigned_at(buffer, end, 1));
-  return map_at(buffer, before(end, width), width, packed);
+  const FlexRoot root(buffer);
+  return map_at(buffer, root.place, root.width, root.packed);
+}
+
+std::optional<std::string_view> flex_text(ByteSpan buffer) {
+  const FlexRoot root(buffer);
+  return text_at(buffer, root.place, root.width, root.packed);
 }
 
 std::optional<FlexMap> FlexMap::map_at(ByteSpan buffer, std::uint64_t place, unsigned width,
@@ -207,10 +233,7 @@ std::optional<FlexMap> FlexMap::map(std::string_view key) const {
 
 std::optional<std::string_view> FlexMap::text(std::string_view key) const {
   const std::uint64_t i = find(key);
-  if (i == size_ || packed_type(i) >> 2 != kFlexString) return std::nullopt;
-  const std::uint64_t start = follow_back(buffer_, start_ + i * width_, width_);
-  const unsigned width = child_width(packed_type(i));
-  return text_of(take(buffer_, start, unsigned_at(buffer_, before(start, width), width)));
+  return i < size_ ? text_at(buffer_, start_ + i * width_, width_, packed_type(i)) : std::nullopt;
 }
 
 }  // namespace zarrcore::icechunk

@@ -149,4 +149,7 @@ class FlexMap {
   unsigned key_width_ = 0;
 };
 
+// The text at the root of a FlexBuffer; nullopt if something else is there.
+std::optional<std::string_view> flex_text(ByteSpan buffer);
+
 }  // namespace zarrcore::icechunk

@@ -234,6 +234,14 @@ std::string branch_key(std::string_view name) {
   return ref_key(std::string(kBranch) + std::string(name));
 }
 
+std::string tag_key(std::string_view name) {
+  return ref_key(std::string(kTag) + std::string(name));
+}
+
+std::string tag_deletion_key(std::string_view name) {
+  return deletion_key(std::string(kTag) + std::string(name));
+}
+
 std::vector<std::string> ref_keys(const VersionName& version) {
   if (!has_file(version)) return {branch_key(VersionName().name)};
   const std::string folder = folder_of(version);

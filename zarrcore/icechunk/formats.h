@@ -41,6 +41,10 @@ std::shared_ptr<const Repository> open_format2(std::shared_ptr<Store> files, Byt
 // The key of the file of a branch in format 1.
 std::string branch_key(std::string_view name);
 
+// The same of a tag, and of the file that says that the tag was deleted.
+std::string tag_key(std::string_view name);
+std::string tag_deletion_key(std::string_view name);
+
 // The keys of the files that say which snapshot `version` is, and that this is a repository.
 std::vector<std::string> ref_keys(const VersionName& version);
 

@@ -118,13 +118,19 @@ std::optional<IcechunkStore::Place> IcechunkStore::locate_chunk(std::size_t arra
                                                                 std::string_view chunk_key) {
   const auto chunks = chunks_of(array);
   const auto index = chunks->keys.decode(chunk_key, chunks->rank);
-  if (!index) return std::nullopt;
+  return index ? find_chunk(array, *index) : std::nullopt;
+}
+
+std::optional<IcechunkStore::Place> IcechunkStore::find_chunk(
+    std::size_t array, std::span<const std::uint64_t> index) {
+  const auto chunks = chunks_of(array);
+  if (index.size() != chunks->rank) return std::nullopt;
   const auto part = std::ranges::find_if(
-      chunks->manifests, [&](const ManifestPart& each) { return each.contains(*index); });
+      chunks->manifests, [&](const ManifestPart& each) { return each.contains(index); });
   if (part == chunks->manifests.end()) return std::nullopt;
   auto manifest = this->manifest(part->id);
   return with_context({"manifests/", part->id}, [&]() -> std::optional<Place> {
-    auto reference = manifest->find(snapshot_.id(array), *index);
+    auto reference = manifest->find(snapshot_.id(array), index);
     if (!reference) return std::nullopt;
     return Place{*std::move(reference), std::move(manifest)};
   });
@@ -173,6 +179,16 @@ std::shared_ptr<const Manifest> IcechunkStore::read_manifest(const std::string& 
                   " chunks; the snapshot says " + std::to_string(known->reference_count));
     }
     return manifest;
+  });
+}
+
+ManifestFile IcechunkStore::manifest_file(const std::string& id) {
+  if (const ManifestFile* known = snapshot_.manifest_file(id)) return *known;
+  const std::string key = join_path("manifests", id);
+  return with_context({key}, [&] {
+    const Buffer file = get_file(repository_->files(), key);
+    return ManifestFile{file.size(),
+                        static_cast<std::uint32_t>(Manifest(file.span(), id).reference_count())};
   });
 }
 
@@ -257,12 +273,12 @@ void IcechunkStore::visit_values(std::string_view prefix_in_store, const VisitVa
     for (const ManifestPart& part : chunks->manifests) {
       const auto manifest = this->manifest(part.id);
       const ByteSpan id = snapshot_.id(*array);
-      manifest->for_each(id, chunks->rank, [&](std::span<const std::uint64_t> index) {
-        if (!part.contains(index)) return;
-        const auto reference = manifest->find(id, index);
-        visit(join_path(prefix_in_store, chunks->keys.encode(index)),
-              reference ? std::optional(reference->length) : std::nullopt);
-      });
+      manifest->for_each(id, chunks->rank,
+                         [&](std::span<const std::uint64_t> index, std::size_t place) {
+                           if (!part.contains(index)) return;
+                           visit(join_path(prefix_in_store, chunks->keys.encode(index)),
+                                 manifest->reference(id, place).length);
+                         });
     }
   });
 }
@@ -277,7 +293,7 @@ void IcechunkStore::list_chunks(std::size_t array, std::string_view prefix,
   for (const ManifestPart& part : chunks->manifests) {
     const auto manifest = this->manifest(part.id);
     manifest->for_each(snapshot_.id(array), chunks->rank,
-                       [&](std::span<const std::uint64_t> index) {
+                       [&](std::span<const std::uint64_t> index, std::size_t /*place*/) {
                          if (!part.contains(index)) return;
                          const std::string key = chunks->keys.encode(index);
                          if (!key.starts_with(start)) return;
@@ -301,8 +317,7 @@ StoreTraits IcechunkStore::traits() const {
       .knows_versions = true,
       .parallel_requests = std::max(traits.parallel_requests, virtual_files_->parallel_requests()),
       .bytes_per_range = traits.bytes_per_range,
-      .read_only_reason =
-          "an Icechunk repository changes by commits, which only Icechunk itself makes"};
+      .read_only_reason = "a snapshot of an Icechunk repository does not change"};
 }
 
 std::string IcechunkStore::description() const {

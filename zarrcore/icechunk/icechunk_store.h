@@ -75,6 +75,14 @@ class IcechunkStore final : public Store {
   };
   // Nullopt if the key is absent.
   std::optional<Place> locate(std::string_view key);
+  // The same for a chunk of the array at a position of the snapshot; errors name the manifest.
+  std::optional<Place> find_chunk(std::size_t array, std::span<const std::uint64_t> index);
+  // Throws Error, also when it does not exist.
+  std::vector<Buffer> read(const ChunkReference& reference, std::span<const ByteRange> ranges);
+  const Snapshot& snapshot() const { return snapshot_; }
+  std::shared_ptr<const Manifest> manifest(const std::string& id);
+  // What the snapshot says of a manifest, or its file.
+  ManifestFile manifest_file(const std::string& id);
   // The key of a native chunk among the files of the repository.
   static std::string object_key(const ChunkReference& native);
   // The file of a virtual chunk, whose URL never begins with vcc://.
@@ -96,11 +104,9 @@ class IcechunkStore final : public Store {
   // Throws Error unless the document of a node agrees with the snapshot.
   void check_kind(std::size_t node) const;
   std::shared_ptr<const Chunks> chunks_of(std::size_t array);
-  std::shared_ptr<const Manifest> manifest(const std::string& id);
   std::shared_ptr<const Manifest> read_manifest(const std::string& id) const;
   std::optional<Place> locate_chunk(std::size_t array, std::string_view chunk_key);
   void list_chunks(std::size_t array, std::string_view prefix, DirectoryListing& listing);
-  std::vector<Buffer> read(const ChunkReference& reference, std::span<const ByteRange> ranges);
   std::string container_url(const std::string& name);
   // Calls `body` with errors that name the array and the chunk.
   template <typename Body>

@@ -75,13 +75,18 @@ Manifest::Manifest(ByteSpan file, std::string_view id)
   if (dictionary && !dictionary->empty()) dictionary_ = make_zstd_dictionary(*dictionary);
 }
 
-FlatTables Manifest::references(ByteSpan array, std::size_t rank) const {
-  const FlatTables arrays = required(root_.tables(manifest_field::kArrays), "arrays");
+std::size_t Manifest::place_of(const FlatTables& arrays, ByteSpan array) {
   const std::size_t place = arrays.first_not_before(
       [&](const FlatTable& each) { return compare(node_id(each), array) < 0; });
   if (place == arrays.size() || compare(node_id(arrays[place]), array) != 0) {
     throw Error("it has no references to chunks of the array, whose snapshot names it");
   }
+  return place;
+}
+
+FlatTables Manifest::references(ByteSpan array, std::size_t rank) const {
+  const FlatTables arrays = required(root_.tables(manifest_field::kArrays), "arrays");
+  const std::size_t place = place_of(arrays, array);
   const FlatTables references = references_of(arrays[place]);
   const std::lock_guard lock(mutex_);
   if (checked_.contains(place)) return references;
@@ -158,15 +163,20 @@ ChunkReference Manifest::make_reference(const FlatTable& table) const {
   return reference;
 }
 
-void Manifest::for_each(
-    ByteSpan array, std::size_t rank,
-    const std::function<void(std::span<const std::uint64_t> index)>& visit) const {
+void Manifest::for_each(ByteSpan array, std::size_t rank,
+                        const std::function<void(std::span<const std::uint64_t> index,
+                                                 std::size_t place)>& visit) const {
   const FlatTables references = this->references(array, rank);
   Index index;
   for (std::size_t i = 0; i < references.size(); ++i) {
     load_index(references[i], rank, index);
-    visit(index);
+    visit(index, i);
   }
+}
+
+ChunkReference Manifest::reference(ByteSpan array, std::size_t place) const {
+  const FlatTables arrays = required(root_.tables(manifest_field::kArrays), "arrays");
+  return make_reference(references_of(arrays[place_of(arrays, array)])[place]);
 }
 
 }  // namespace zarrcore::icechunk

@@ -40,9 +40,12 @@ class Manifest {
   // has no references here, or damaged ones.
   std::optional<ChunkReference> find(ByteSpan array, std::span<const std::uint64_t> index) const;
 
-  // Calls `visit` with the index of each chunk of the array, which has `rank` dimensions.
+  // Calls `visit` with the index of each chunk of the array, which has `rank` dimensions, and with
+  // its place for reference().
   void for_each(ByteSpan array, std::size_t rank,
-                const std::function<void(std::span<const std::uint64_t> index)>& visit) const;
+                const std::function<void(std::span<const std::uint64_t> index, std::size_t place)>&
+                    visit) const;
+  ChunkReference reference(ByteSpan array, std::size_t place) const;
 
   // Of all arrays.
   std::uint64_t reference_count() const;
@@ -53,6 +56,7 @@ class Manifest {
  private:
   // The references to chunks of the array, which are in order.
   FlatTables references(ByteSpan array, std::size_t rank) const;
+  static std::size_t place_of(const FlatTables& arrays, ByteSpan array);
   ChunkReference make_reference(const FlatTable& table) const;
 
   Buffer content_;

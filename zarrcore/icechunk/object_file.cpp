@@ -4,7 +4,9 @@
 #include <cstring>
 #include <iterator>
 #include <new>
+#include <random>
 
+#include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/threads.h"
 
@@ -17,7 +19,10 @@ constexpr unsigned kNewestVersion = 2;
 constexpr std::string_view kMagic =
     "ICE\xF0\x9F\xA7\x8A"
     "CHUNK";
+// This program, padded with spaces.
+constexpr std::string_view kWriter = "gdal-zarr               ";
 constexpr std::size_t kVersionPlace = 36;
+static_assert(kMagic.size() + kWriter.size() == kVersionPlace);
 constexpr std::size_t kTypePlace = 37;
 constexpr std::size_t kCompressionPlace = 38;
 // Far more than the largest repositories need.
@@ -79,6 +84,31 @@ std::string id_text(ByteSpan id) {
   return text;
 }
 
+void parse_id(std::string_view text, MutableByteSpan id) {
+  std::uint32_t bits = 0;
+  int count = 0;
+  std::size_t size = 0;
+  for (const char letter : text) {
+    const auto digit = kIdAlphabet.find(letter);
+    if (digit == std::string_view::npos) break;
+    bits = bits << 5 | static_cast<std::uint32_t>(digit);
+    count += 5;
+    if (count < 8 || size == id.size()) continue;
+    count -= 8;
+    id[size++] = static_cast<std::byte>(bits >> count & 255);
+  }
+  if (size != id.size() || id_text(id) != text) {
+    throw Error("\"" + std::string(text.substr(0, kObjectIdLetters)) + "\" is not an id");
+  }
+}
+
+void fill_randomly(MutableByteSpan id) {
+  std::random_device random;  // the system's generator
+  for (std::size_t i = 0; i < id.size(); i += sizeof(std::uint32_t)) {
+    store_integer(static_cast<std::uint32_t>(random()), Endian::little, id.data() + i);
+  }
+}
+
 bool is_object_id(std::string_view text) {
   return text.size() == kObjectIdLetters && std::ranges::all_of(text, [](char c) {
            return kIdAlphabet.find(c) != std::string_view::npos;
@@ -91,6 +121,10 @@ bool has_envelope(ByteSpan start, FileType type) {
 
 void check_not_newer(unsigned version) {
   if (version > kNewestVersion) throw unknown_version(version);
+}
+
+int format_of(ByteSpan file) {
+  return file.size() < kEnvelopeSize ? 0 : static_cast<int>(byte_at(file, kVersionPlace));
 }
 
 Buffer open_envelope(ByteSpan file, FileType type) {
@@ -112,6 +146,21 @@ Buffer open_envelope(ByteSpan file, FileType type) {
     default:
       throw Error("it has the unknown compression " + std::to_string(compression));
   }
+}
+
+Buffer make_envelope(ByteSpan content, FileType type, int format) {
+  constexpr int kLevel = 3;
+  Buffer file(kEnvelopeSize + ZSTD_compressBound(content.size()));
+  std::byte* const start = file.data();
+  std::memcpy(start, kMagic.data(), kMagic.size());
+  std::memcpy(start + kMagic.size(), kWriter.data(), kWriter.size());
+  start[kVersionPlace] = static_cast<std::byte>(format);
+  start[kTypePlace] = static_cast<std::byte>(type);
+  start[kCompressionPlace] = std::byte{1};
+  const std::size_t size = checked(ZSTD_compress(start + kEnvelopeSize, file.size() - kEnvelopeSize,
+                                                 content.data(), content.size(), kLevel));
+  file.truncate(kEnvelopeSize + size);
+  return file;
 }
 
 ZstdDictionary make_zstd_dictionary(ByteSpan bytes) {

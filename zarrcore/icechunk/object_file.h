@@ -14,6 +14,7 @@
 
 #include <zstd.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,8 +26,27 @@ namespace zarrcore::icechunk {
 
 inline constexpr std::size_t kObjectIdSize = 12;
 inline constexpr std::size_t kNodeIdSize = 8;
+using ObjectId = std::array<std::byte, kObjectIdSize>;
+using NodeId = std::array<std::byte, kNodeIdSize>;
 
 std::string id_text(ByteSpan id);
+// The inverse, for ids of as many bytes as `id` has. Throws Error if `text` is not one.
+void parse_id(std::string_view text, MutableByteSpan id);
+template <typename Id>
+Id parse_id(std::string_view text) {
+  Id id{};
+  parse_id(text, id);
+  return id;
+}
+
+// A new id, from the random numbers of the system.
+void fill_randomly(MutableByteSpan id);
+template <typename Id>
+Id new_id() {
+  Id id{};
+  fill_randomly(id);
+  return id;
+}
 
 // Returns true if `text` is the text of an id of 12 bytes: it may be part of a path.
 bool is_object_id(std::string_view text);
@@ -34,7 +54,12 @@ bool is_object_id(std::string_view text);
 inline constexpr std::size_t kEnvelopeSize = 39;
 
 // As it is stored.
-enum class FileType : std::uint8_t { snapshot = 1, manifest = 2, repository = 6 };
+enum class FileType : std::uint8_t {
+  snapshot = 1,
+  manifest = 2,
+  transaction_log = 4,
+  repository = 6
+};
 
 // Throws Error if a file says that it has a newer version of Icechunk's format than 2.
 void check_not_newer(unsigned version);
@@ -43,8 +68,14 @@ void check_not_newer(unsigned version);
 // compression.
 bool has_envelope(ByteSpan start, FileType type);
 
+// The format that a file says it has, which open_envelope() checks.
+int format_of(ByteSpan file);
+
 // The FlatBuffer of a file that must be of this type. Throws Error that says what is wrong.
 Buffer open_envelope(ByteSpan file, FileType type);
+
+// The inverse: the file of a FlatBuffer, of format 1 or 2.
+Buffer make_envelope(ByteSpan content, FileType type, int format);
 
 struct FreeZstdDictionary {
   void operator()(ZSTD_DDict* dictionary) const { ZSTD_freeDDict(dictionary); }

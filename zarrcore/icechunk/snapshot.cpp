@@ -28,7 +28,11 @@ constexpr unsigned kGroup = 2;
 // The ids of fields.
 namespace snapshot_field {
 constexpr unsigned kId = 0;
+constexpr unsigned kParent = 1;  // of format 1
 constexpr unsigned kNodes = 2;
+constexpr unsigned kTime = 3;
+constexpr unsigned kMessage = 4;
+constexpr unsigned kProperties = 5;
 constexpr unsigned kManifestFiles = 6;    // of format 1
 constexpr unsigned kManifestFilesV2 = 7;  // of format 2
 constexpr unsigned kNodeId = 0;
@@ -36,7 +40,10 @@ constexpr unsigned kPath = 1;
 constexpr unsigned kUserData = 2;
 constexpr unsigned kDataType = 3;
 constexpr unsigned kData = 4;
+constexpr unsigned kShape = 0;  // of format 1
+constexpr unsigned kDimensionNames = 1;
 constexpr unsigned kManifests = 2;
+constexpr unsigned kShapeV2 = 3;  // of format 2
 constexpr unsigned kManifestId = 0;
 constexpr unsigned kExtents = 1;
 constexpr unsigned kFileId = 0;
@@ -61,7 +68,8 @@ FlatStructures extents_of(const FlatTable& ref) {
 }  // namespace
 
 Snapshot::Snapshot(ByteSpan file, std::string_view id)
-    : content_(open_envelope(file, FileType::snapshot)),
+    : format_(format_of(file)),
+      content_(open_envelope(file, FileType::snapshot)),
       root_(FlatTable::root(content_.span())),
       nodes_(required(root_.tables(snapshot_field::kNodes), "nodes")) {
   const std::string own_id =
@@ -183,6 +191,54 @@ std::string_view Snapshot::document(std::size_t node) const {
   const ByteSpan text =
       required(nodes_[node].bytes(snapshot_field::kUserData), "document of the node");
   return {reinterpret_cast<const char*>(text.data()), text.size()};
+}
+
+std::optional<ObjectId> Snapshot::parent() const {
+  const auto bytes = root_.structure(snapshot_field::kParent, kObjectIdSize);
+  if (!bytes) return std::nullopt;
+  ObjectId id{};
+  std::ranges::copy(*bytes, id.begin());
+  return id;
+}
+
+std::uint64_t Snapshot::time() const {
+  return root_.number<std::uint64_t>(snapshot_field::kTime);
+}
+
+std::string_view Snapshot::message() const {
+  return required(root_.text(snapshot_field::kMessage), "message");
+}
+
+std::vector<Property> Snapshot::properties() const {
+  return read_properties(root_, snapshot_field::kProperties);
+}
+
+// Format 1 has the lengths of chunks instead of their number.
+std::vector<Snapshot::Dimension> Snapshot::dimensions(std::size_t array) const {
+  constexpr std::size_t kNumberSize = sizeof(std::uint64_t);
+  const FlatTable data = required(nodes_[array].table(snapshot_field::kData), "data of the array");
+  std::vector<Dimension> dimensions;
+  if (const auto shape = data.tables(snapshot_field::kShapeV2)) {
+    for (std::size_t i = 0; i < shape->size(); ++i) {
+      dimensions.push_back(
+          {(*shape)[i].number<std::uint64_t>(0), (*shape)[i].number<std::uint32_t>(1), {}});
+    }
+  } else {
+    const auto lengths =
+        required(data.structures(snapshot_field::kShape, 2 * kNumberSize), "shape of the array");
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      const std::byte* pair = lengths[i].data();
+      const auto length = load_integer<std::uint64_t>(pair, Endian::little);
+      const auto chunk = load_integer<std::uint64_t>(pair + kNumberSize, Endian::little);
+      dimensions.push_back({length, chunk == 0 ? 0 : (length - 1) / chunk + (length > 0), {}});
+    }
+  }
+  const auto names = data.tables(snapshot_field::kDimensionNames);
+  for (std::size_t i = 0; names && i < std::min(names->size(), dimensions.size()); ++i) {
+    const auto name = (*names)[i].text(0);
+    if (name) dimensions[i].name = std::string(*name);
+  }
+  return dimensions;
 }
 
 FlatTables Snapshot::manifest_refs(std::size_t array) const {

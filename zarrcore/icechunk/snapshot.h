@@ -12,6 +12,8 @@
 
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/icechunk/flatbuffers.h"
+#include "zarrcore/icechunk/object_file.h"
+#include "zarrcore/icechunk/properties.h"
 
 namespace zarrcore::icechunk {
 
@@ -37,6 +39,9 @@ class Snapshot {
   // `file` is the one called `id`. Throws Error when it is damaged, or is another one.
   Snapshot(ByteSpan file, std::string_view id);
 
+  // How many nodes there are.
+  std::size_t size() const { return nodes_.size(); }
+
   // The position of the node at `path` ("a/b", "" for the root); nullopt if there is none.
   std::optional<std::size_t> find(std::string_view path) const;
   // The position of the array at which the key begins, or above its path; nullopt if there is none.
@@ -51,6 +56,23 @@ class Snapshot {
   // The text of zarr.json.
   std::string_view document(std::size_t node) const;
 
+  // What the snapshot repeats of an array's document.
+  struct Dimension {
+    std::uint64_t length = 0;  // in elements
+    std::uint64_t chunk_count = 0;
+    std::optional<std::string> name;
+  };
+  std::vector<Dimension> dimensions(std::size_t array) const;
+
+  // The snapshot before this one, which only files of format 1 say.
+  std::optional<ObjectId> parent() const;
+  std::uint64_t time() const;  // in microseconds since 1970
+  std::string_view message() const;
+  // Of format 1 or 2, as its file.
+  std::vector<Property> properties() const;
+  // Of the file.
+  int format() const { return format_; }
+
   // The manifests of an array of `rank` dimensions.
   std::vector<ManifestPart> manifests(std::size_t array, std::size_t rank) const;
   // Null if the snapshot lists no manifests.
@@ -63,6 +85,7 @@ class Snapshot {
   // Throws Error unless the manifests that are listed are those of the arrays.
   void check_manifest_files() const;
 
+  int format_;
   Buffer content_;
   FlatTable root_;
   FlatTables nodes_;

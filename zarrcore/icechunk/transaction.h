@@ -34,6 +34,10 @@ struct TransactionOptions {
 struct CommitOptions {
   std::string message = {};
   std::vector<std::pair<std::string, std::string>> properties = {};
+  // Whether what others have committed meanwhile gives way: their version of a chunk that was
+  // changed here as well, and their changes of a node that was deleted here. Otherwise these are
+  // conflicts.
+  bool ours_win = false;
 };
 
 // Others have changed the branch, and the changes cannot be applied to what it is now.
@@ -97,6 +101,11 @@ class Transaction final : public Store {
 
  private:
   class Session;
+  class OpenChunk;
+
+  // Calls `body` with errors that name the repository, the branch and the key.
+  template <typename Body>
+  auto naming(std::string_view key, const Body& body) const;
 
   std::unique_ptr<Session> session_;
 };

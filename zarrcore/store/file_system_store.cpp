@@ -137,13 +137,14 @@ bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart>
     folders_.check(folder);
     const auto id = id_of_node(key);
     write_parts(*file, parts);
-    if (options_.is_durable) file->sync();
+    if (options_.is_durable || options.is_durable) file->sync();
     file->close();
     // Puts that replace any version may happen in any order.
     const auto& expected = options.expected;
     const bool is_any = !expected || expected->is_unknown();
     std::unique_ptr<StoreLock> lock;
     if (expected) lock = lock_of(folder, is_any ? LockMode::shared : LockMode::exclusive);
+    if (options.must_check && !is_any && !lock) throw Error("its folder cannot be locked");
     if (!is_any && LocalFile::version(path).differs_from(*expected)) return false;
     try {
       file->rename(path);
@@ -152,6 +153,7 @@ bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart>
       throw;
     }
     folders_.know(folder, id);
+    if (options.is_durable && !options_.is_durable) sync_folder(folder);
     folders_.sync(folder);
     return true;
   });

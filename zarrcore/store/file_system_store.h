@@ -37,8 +37,11 @@ class ZARRCORE_API FileSystemStore final : public Store {
   std::shared_ptr<OpenValue> open(std::string_view key) override;
   ValueVersion current_version(std::string_view key) override;
   StoreTraits traits() const override {
-    return {
-        .is_folder = true, .knows_versions = true, .max_open_values = 64, .watch = watch_.get()};
+    return {.is_folder = true,
+            .knows_versions = true,
+            .puts_conditionally = true,
+            .max_open_values = 64,
+            .watch = watch_.get()};
   }
   // The temporary file is written and synchronized before a lock is taken.
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,

@@ -18,7 +18,9 @@ class ZARRCORE_API MemoryStore final : public Store {
                                                 std::span<const ByteRange> ranges) override;
   std::shared_ptr<OpenValue> open(std::string_view key) override;
   ValueVersion current_version(std::string_view key) override;
-  StoreTraits traits() const override { return {.knows_versions = true}; }
+  StoreTraits traits() const override {
+    return {.knows_versions = true, .puts_conditionally = true};
+  }
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
                  const PutOptions& options = {}) override;
   bool erase(std::string_view key, const EraseOptions& options = {}) override;

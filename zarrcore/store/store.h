@@ -154,6 +154,9 @@ struct StoreTraits {
   bool is_folder = false;
   // True if the versions of all values are known.
   bool knows_versions = false;
+  // Whether comparing a value's version with the expected one and putting are one operation, in
+  // which no put of another program is lost; see PutOptions::must_check.
+  bool puts_conditionally = false;
   // How many values may be open at once.
   std::size_t max_open_values = SIZE_MAX;
   // How many requests to make in parallel, regardless of the number of threads: more than one if
@@ -192,6 +195,11 @@ struct PutOptions {
   // True if the change follows from an earlier read of the value, and the caller has locked no
   // other writers out. A store that cannot tell what others have put since then warns.
   bool depends_on_read = false;
+  // Whether to throw Error, and put nothing, if the expected version cannot be checked together
+  // with the put. Otherwise a store that cannot do better checks it before.
+  bool must_check = false;
+  // Whether to return only when the put would survive a loss of power, if the store can know.
+  bool is_durable = false;
 };
 using EraseOptions = PutOptions;
 

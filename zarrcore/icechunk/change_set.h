@@ -1,0 +1,104 @@
+// The nodes of a repository as a transaction has changed them, and the references to chunks that it
+// has changed. All of it is relative to a snapshot, the base, which nodes and chunks are taken from
+// that have not changed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "zarrcore/chunk/chunk_key_encoding.h"
+#include "zarrcore/icechunk/object_file.h"
+#include "zarrcore/icechunk/snapshot.h"
+
+namespace zarrcore::icechunk {
+
+// A group or an array.
+struct Node {
+  NodeId id{};
+  bool is_array = false;
+  // Its position in the base, or of the array that its chunks came from.
+  std::optional<std::size_t> base;
+  std::shared_ptr<const std::string> document;  // null if it is that of the base
+  std::uint64_t version = 0;                    // of the document
+};
+
+// The chunks of an array.
+struct ArrayChanges {
+  // As the document says. Throws Error if chunks cannot be stored.
+  ArrayChanges(std::string_view document, std::string_view path);
+
+  // The chunk's number in row-major order; nullopt if it is outside of the grid.
+  std::optional<std::uint64_t> number_of(std::span<const std::uint64_t> index) const;
+  std::vector<std::uint64_t> index_of(std::uint64_t number) const;
+  // Whether the base's chunk is still that of the array, unless `references` has it.
+  bool keeps(std::span<const std::uint64_t> index) const;
+  // The document has changed.
+  void set_grid(const ArrayChanges& changed);
+
+  std::size_t rank() const { return counts.size(); }
+  ArrayChanges without_references() const;
+  // Adds the changes of the same array by another writer, which win.
+  void add(const ArrayChanges& others);
+
+  static constexpr std::uint64_t kErased = UINT64_MAX;
+
+  ChunkKeyEncoding keys;
+  std::vector<std::uint64_t> lengths;  // of the array, in elements
+  std::vector<std::uint64_t> counts;   // of chunks along each axis
+  // Chunks of the base outside of these counts are gone, for the array was that small once.
+  std::vector<std::uint64_t> kept_counts;
+  std::vector<std::optional<std::string>> dimension_names;
+  // By the numbers of chunks: the place in a ReferenceLog, or kErased.
+  std::map<std::uint64_t, std::uint64_t> references;
+};
+
+class ChangeSet {
+ public:
+  // Unchanged. `base` must outlive this.
+  ChangeSet(const Snapshot& base, std::uint64_t version);
+
+  using Nodes = std::map<std::string, Node, std::less<>>;  // by their paths
+  const Snapshot& base() const { return *base_; }
+
+  // Null if there is none.
+  const Node* find(std::string_view path) const;
+  // The array at which the key begins, or above its path.
+  Nodes::const_iterator find_array_of(std::string_view key) const;
+  std::string_view document(const Node& node) const;
+  // Of an array of this set.
+  ArrayChanges& chunks(const Nodes::value_type& array) const;
+
+  // Each changes nothing when it throws.
+  void put_document(std::string_view path, std::string_view text, std::uint64_t version);
+  void erase(std::string_view path);         // the node alone
+  void erase_prefix(std::string_view path);  // and all below
+  // With `keeps_ids`, nodes are moved. Otherwise they become new ones, with the same chunks.
+  void rename(std::string_view from, std::string_view to, bool keeps_ids, std::uint64_t version);
+
+  // Whether the node at the position of the base still exists, maybe elsewhere.
+  bool is_kept(const Node& node) const;
+  bool is_moved(const Nodes::value_type& node) const;
+  bool is_updated(const Node& node) const;
+  bool has_changed_chunks(const Node& node) const;
+  bool is_empty() const;
+  // Positions of the nodes of the base that no longer exist.
+  std::vector<std::size_t> deleted() const;
+
+  Nodes nodes;
+  mutable std::map<NodeId, ArrayChanges> arrays;  // those that were used
+
+ private:
+  void check_free(std::string_view path) const;
+
+  const Snapshot* base_;
+};
+
+NodeId node_id(const Snapshot& snapshot, std::size_t node);
+
+}  // namespace zarrcore::icechunk

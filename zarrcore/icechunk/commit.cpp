@@ -1,0 +1,112 @@
+// Commits: the files of a new snapshot are put first; then the branch is moved to it.
+#include <algorithm>
+
+#include "zarrcore/base/path.h"
+#include "zarrcore/icechunk/formats.h"
+#include "zarrcore/icechunk/manifest_writer.h"
+#include "zarrcore/icechunk/mutable_file.h"
+#include "zarrcore/icechunk/session.h"
+#include "zarrcore/icechunk/snapshot_writer.h"
+
+namespace zarrcore::icechunk {
+namespace {
+
+std::vector<Snapshot::Dimension> dimensions_of(const ArrayChanges& chunks) {
+  std::vector<Snapshot::Dimension> dimensions;
+  for (std::size_t axis = 0; axis < chunks.rank(); ++axis) {
+    dimensions.push_back({chunks.lengths[axis], chunks.counts[axis], {}});
+    if (axis < chunks.dimension_names.size()) {
+      dimensions.back().name = chunks.dimension_names[axis];
+    }
+  }
+  return dimensions;
+}
+
+}  // namespace
+
+// `record` gets the parent and the time.
+ObjectId Transaction::Session::put_snapshot(SnapshotRecord& record) {
+  const Snapshot& base = base_->snapshot();
+  record.parent = parse_id<ObjectId>(base_->snapshot_id());
+  record.time = time_after(base.time());
+  ManifestWriter writer(*files_, format_, *base_, *log_, configuration_);
+  std::map<std::string, ManifestFile> manifests;
+  std::vector<NewNode> nodes;
+  for (const auto& node : changes_->nodes) {
+    const auto& [path, own] = node;
+    NewNode added{path, own.id, changes_->document(own), own.is_array, {}, {}};
+    if (own.is_array) {
+      if (changes_->is_kept(own) && !own.document && !changes_->has_changed_chunks(own)) {
+        added.dimensions = base.dimensions(*own.base);
+        added.manifests = base.manifests(*own.base, added.dimensions.size());
+      } else {
+        const ArrayChanges& chunks = changes_->chunks(node);
+        added.dimensions = dimensions_of(chunks);
+        added.manifests =
+            with_context({"/", path}, [&] { return writer.write(*changes_, node, chunks); });
+      }
+      for (const ManifestPart& part : added.manifests) {
+        const auto written = writer.written().find(part.id);
+        manifests[part.id] =
+            written != writer.written().end() ? written->second : base_->manifest_file(part.id);
+      }
+    }
+    nodes.push_back(std::move(added));
+  }
+  const auto id = new_id<ObjectId>();
+  put_file(*files_, "transactions", id, make_log(id, format_, *changes_, writer.copied).span());
+  put_file(*files_, "snapshots", id, make_snapshot(id, record, format_, nodes, manifests).span());
+  return id;
+}
+
+bool Transaction::Session::move_branch(const ObjectId& snapshot, const SnapshotRecord& record) {
+  bool is_moved = true;
+  if (format_ == 1) {
+    change_ref(*files_, branch_key(branch_),
+               [&](const std::optional<std::string>& tip) -> std::optional<std::string> {
+                 is_moved = !tip || *tip == id_text(*record.parent) || *tip == id_text(snapshot);
+                 if (!tip) throw Error("branch " + branch_ + " has been deleted");
+                 if (!is_moved || *tip == id_text(snapshot)) return std::nullopt;
+                 return id_text(snapshot);
+               });
+    return is_moved;
+  }
+  change_info(*files_, [&](RepositoryInfo& info, const std::string& backup) {
+    const auto branch = info.branches.find(branch_);
+    if (branch == info.branches.end()) throw Error("branch " + branch_ + " has been deleted");
+    if (info.snapshots.contains(snapshot)) return false;
+    is_moved = branch->second == *record.parent;
+    if (!is_moved) return false;
+    branch->second = snapshot;
+    info.snapshots.emplace(snapshot, record);
+    info.note(UpdateType::commit, {branch_, snapshot}, backup);
+    return true;
+  });
+  return is_moved;
+}
+
+std::string Transaction::Session::commit(const CommitOptions& options) {
+  const std::lock_guard lock(mutex_);
+  if (changes_->is_empty()) throw Error("there are no changes to commit");
+  SnapshotRecord record;
+  record.message = options.message;
+  for (const auto& [name, value] : options.properties) {
+    record.properties.push_back(text_property(name, value, format_));
+  }
+  std::ranges::sort(record.properties, {}, &Property::name);
+  ObjectId id{};
+  do {
+    id = put_snapshot(record);
+  } while (!move_branch(id, record) && rebase(id, options.ours_win));
+  const VersionName version{VersionName::Kind::snapshot, id_text(id)};
+  start_from(Repository::open(files_, version), version);
+  return version.name;
+}
+
+}  // namespace zarrcore::icechunk
+namespace zarrcore::icechunk {
+std::string Transaction::Session::changes_as_json() const {
+  return {};
+}
+void Transaction::Session::merge(std::string_view /*json*/) {}
+}  // namespace zarrcore::icechunk

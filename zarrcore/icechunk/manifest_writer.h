@@ -1,0 +1,57 @@
+// Writes the manifests of arrays whose chunks have changed. Manifests that hold no changed chunk
+// are kept; others are written again with what is left of their references.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "zarrcore/icechunk/change_set.h"
+#include "zarrcore/icechunk/configuration.h"
+#include "zarrcore/icechunk/icechunk_store.h"
+#include "zarrcore/icechunk/reference_log.h"
+
+namespace zarrcore::icechunk {
+
+class ManifestWriter {
+ public:
+  // All must outlive this.
+  ManifestWriter(Store& files, int format, IcechunkStore& base, const ReferenceLog& log,
+                 const Configuration& configuration)
+      : files_(files), format_(format), base_(base), log_(log), configuration_(configuration) {}
+
+  // Puts the manifests of an array, and returns all that it has then. `chunks` are those of the
+  // array in `changes`.
+  std::vector<ManifestPart> write(const ChangeSet& changes,
+                                  const ChangeSet::Nodes::value_type& array,
+                                  const ArrayChanges& chunks);
+
+  // What a snapshot says of the manifests that have been put.
+  const std::map<std::string, ManifestFile>& written() const { return written_; }
+  // The numbers of all chunks of an array whose chunks came from another one.
+  std::map<NodeId, std::vector<std::uint64_t>> copied;
+
+ private:
+  // A reference to write.
+  struct Entry {
+    std::uint64_t number;  // of the chunk
+    std::uint64_t place;   // in the manifest, or in the log
+    std::uint32_t source;  // the manifest, or kLog
+    std::uint32_t size;    // roughly, in bytes
+  };
+  struct Sources;
+
+  void put(const Sources& sources, std::span<const Entry> entries, std::size_t axis,
+           std::vector<ManifestPart>& parts);
+  ManifestPart put_one(const Sources& sources, std::span<const Entry> entries);
+
+  Store& files_;
+  int format_;
+  IcechunkStore& base_;
+  const ReferenceLog& log_;
+  const Configuration& configuration_;
+  std::map<std::string, ManifestFile> written_;
+};
+
+}  // namespace zarrcore::icechunk

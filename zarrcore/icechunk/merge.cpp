@@ -1,0 +1,184 @@
+#include "zarrcore/icechunk/merge.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "zarrcore/base/json.h"
+#include "zarrcore/base/path.h"
+
+namespace zarrcore::icechunk {
+namespace {
+
+// Whether chunks of one array could be those of the other: they differ in what is only a
+// description.
+bool has_same_chunks(std::string_view a, std::string_view b) {
+  Json documents[] = {parse_json(a), parse_json(b)};
+  for (Json& document : documents) {
+    document.erase("attributes");
+    document.erase("dimension_names");
+  }
+  return is_same_text(documents[0], documents[1]);
+}
+
+class Merge {
+ public:
+  Merge(const ChangeSet& ours, ChangeSet& theirs, const ChangedChunks& their_chunks,
+        const MergeOptions& options)
+      : ours_(ours), theirs_(theirs), their_chunks_(their_chunks), options_(options) {
+    for (const auto& node : theirs.nodes) paths_.emplace(node.second.id, node.first);
+  }
+
+  std::vector<std::string> run() {
+    for (const std::size_t node : ours_.deleted()) erase(node);
+    // Places become free before others take them.
+    std::vector<std::pair<const ChangeSet::Nodes::value_type*, Node>> added;
+    for (const auto& node : ours_.nodes) {
+      const bool is_changed = !ours_.is_kept(node.second) || ours_.is_moved(node) ||
+                              ours_.is_updated(node.second) ||
+                              ours_.has_changed_chunks(node.second);
+      if (is_changed) {
+        if (auto merged = merged_node(node)) added.emplace_back(&node, *std::move(merged));
+      }
+    }
+    for (auto& [node, merged] : added) add(*node, std::move(merged));
+    check_tree();
+    return std::move(conflicts_);
+  }
+
+ private:
+  void note(std::string_view path, std::string_view problem) {
+    conflicts_.push_back('/' + std::string(path) + ' ' + std::string(problem));
+  }
+
+  // What others have done to a node of our base.
+  struct Change {
+    std::string path;            // of the node now
+    const Node* node = nullptr;  // null if it is gone
+    bool is_moved = false;
+    bool is_updated = false;
+    bool has_chunks = false;
+  };
+  Change change_of(std::size_t base) const {
+    const Snapshot& snapshot = ours_.base();
+    const NodeId id = node_id(snapshot, base);
+    const auto path = paths_.find(id);
+    if (path == paths_.end()) return {};
+    const Node* node = theirs_.find(path->second);
+    return {path->second, node, path->second != snapshot.path(base),
+            theirs_.document(*node) != snapshot.document(base), their_chunks_.contains(id)};
+  }
+
+  void erase(std::size_t base) {
+    const std::string_view path = ours_.base().path(base);
+    const Change change = change_of(base);
+    if (change.node == nullptr) return;
+    if (change.is_moved) return note(path, "was deleted, and others have moved it");
+    if ((change.is_updated || change.has_chunks) && !options_.our_deletions_win) {
+      return note(path, "was deleted, and others have changed it");
+    }
+    theirs_.erase(change.path);
+  }
+
+  // What our node becomes, which is taken from its place in `theirs_`. Nullopt if there is a
+  // conflict.
+  std::optional<Node> merged_node(const ChangeSet::Nodes::value_type& ours) {
+    const auto& [path, node] = ours;
+    Node merged = node;
+    if (!node.base) return merged;
+    const Change change = change_of(*node.base);
+    if (!ours_.is_kept(node)) {  // a copy, of a node that was erase()d
+      const auto position = theirs_.base().find(ours_.base().path(*node.base));
+      if (!position || node_id(theirs_.base(), *position) != node_id(ours_.base(), *node.base)) {
+        note(path, "was moved, and others have deleted it");
+        return std::nullopt;
+      }
+      merged.base = position;
+      return merged;
+    }
+    const bool is_moved = ours_.is_moved(ours);
+    const bool is_updated = ours_.is_updated(node);
+    const bool has_chunks = ours_.has_changed_chunks(node);
+    std::string_view problem;
+    if (change.node == nullptr) {
+      problem = "was changed, and others have deleted it";
+    } else if (change.is_moved) {
+      problem = "was changed, and others have moved it";
+    } else if (is_moved && (change.is_updated || change.has_chunks)) {
+      problem = "was moved, and others have changed it";
+    } else if (change.is_updated && (is_updated || has_chunks)) {
+      problem = "was changed, and others have changed its metadata";
+    } else if (change.has_chunks && is_updated &&
+               !has_same_chunks(*node.document, ours_.base().document(*node.base))) {
+      problem = "was resized, and others have changed its chunks";
+    }
+    if (!problem.empty()) {
+      note(path, problem);
+      return std::nullopt;
+    }
+    if (change.has_chunks && !options_.our_chunks_win) check_chunks(ours);
+    merged.base = change.node->base;
+    if (!merged.document) merged.document = change.node->document;
+    theirs_.nodes.erase(change.path);
+    return merged;
+  }
+
+  void check_chunks(const ChangeSet::Nodes::value_type& array) {
+    const auto changes = ours_.arrays.find(array.second.id);
+    if (changes == ours_.arrays.end()) return;
+    const ArrayChanges& chunks = changes->second;
+    for (const auto& index : their_chunks_.at(array.second.id)) {
+      if (index.size() != chunks.rank()) continue;
+      const auto number = chunks.number_of(index);
+      if (!number || !chunks.references.contains(*number)) continue;
+      note(chunks.keys.encode(index, array.first), "was changed, and others have changed it");
+    }
+  }
+
+  void add(const ChangeSet::Nodes::value_type& ours, Node node) {
+    const auto& [path, old] = ours;
+    const auto existing = theirs_.nodes.find(path);
+    if (existing != theirs_.nodes.end()) {
+      // Whoever makes the first array makes the groups around it.
+      const bool is_same_group = !old.base && !old.is_array && !existing->second.is_array &&
+                                 theirs_.document(existing->second) == ours_.document(old);
+      if (!is_same_group) note(path, "was created, and others have created it");
+      return;
+    }
+    const auto changes = ours_.arrays.find(old.id);
+    if (changes != ours_.arrays.end()) {
+      const auto [merged, is_new] = theirs_.arrays.try_emplace(old.id, changes->second);
+      if (!is_new) merged->second.add(changes->second);
+    }
+    theirs_.nodes.emplace(path, std::move(node));
+  }
+
+  // Each node is in a group, unless it was in none before.
+  void check_tree() {
+    for (const auto& [path, node] : theirs_.nodes) {
+      if (path.empty()) continue;
+      const std::string_view group = parent_path(path);
+      const Node* parent = theirs_.find(group);
+      if (parent != nullptr && parent->is_array) note(path, "is in an array");
+      if (parent == nullptr && (theirs_.base().find(group) || ours_.find(group) != nullptr)) {
+        note(path, "is in a group that was deleted");
+      }
+    }
+  }
+
+  const ChangeSet& ours_;
+  ChangeSet& theirs_;
+  const ChangedChunks& their_chunks_;
+  const MergeOptions& options_;
+  std::map<NodeId, std::string> paths_;  // in `theirs_`
+  std::vector<std::string> conflicts_;
+};
+
+}  // namespace
+
+std::vector<std::string> merge_changes(const ChangeSet& ours, ChangeSet& theirs,
+                                       const ChangedChunks& their_chunks,
+                                       const MergeOptions& options) {
+  return Merge(ours, theirs, their_chunks, options).run();
+}
+
+}  // namespace zarrcore::icechunk

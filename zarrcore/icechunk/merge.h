@@ -1,0 +1,25 @@
+// Changes of two writers that started from the same snapshot, made one. Nodes are known by their
+// ids; chunks by their array's id and their index.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "zarrcore/icechunk/change_set.h"
+#include "zarrcore/icechunk/snapshot_writer.h"
+
+namespace zarrcore::icechunk {
+
+struct MergeOptions {
+  bool our_chunks_win = false;     // where both have changed a chunk
+  bool our_deletions_win = false;  // of what others have changed
+};
+
+// Applies the changes of `ours` to `theirs`, whose base is the same snapshot or a later one.
+// `their_chunks` are those that have changed in `theirs` since the base of `ours`. Returns what
+// contradicts, one sentence each; then `theirs` is in no useful state.
+std::vector<std::string> merge_changes(const ChangeSet& ours, ChangeSet& theirs,
+                                       const ChangedChunks& their_chunks,
+                                       const MergeOptions& options);
+
+}  // namespace zarrcore::icechunk

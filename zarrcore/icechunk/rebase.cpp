@@ -1,0 +1,85 @@
+// Rebases: what others have committed meanwhile becomes the base of a transaction's changes.
+#include <algorithm>
+
+#include "zarrcore/base/path.h"
+#include "zarrcore/icechunk/merge.h"
+#include "zarrcore/icechunk/session.h"
+#include "zarrcore/icechunk/snapshot_writer.h"
+
+namespace zarrcore::icechunk {
+namespace {
+
+// Snapshots after the base of a transaction.
+struct NewCommits {
+  bool has_base = false;  // the branch still has it
+  std::vector<ObjectId> commits;
+  std::vector<ObjectId> logs;  // of these, and of those between them that have been removed
+};
+
+NewCommits commits_since(const std::string& base, const std::shared_ptr<IcechunkStore>& tip,
+                         Store& files) {
+  NewCommits found;
+  const auto base_id = parse_id<ObjectId>(base);
+  std::optional<ObjectId> id = parse_id<ObjectId>(tip->snapshot_id());
+  std::optional<RepositoryInfo> info;
+  if (tip->repository().format() == 2) {
+    const auto file = files.get("repo");
+    if (!file) throw Error("the repository has been removed");
+    info.emplace(file->span());
+  }
+  while (id && *id != base_id) {
+    if (std::ranges::find(found.commits, *id) != found.commits.end()) {
+      throw Error("snapshot " + id_text(*id) + " is its own ancestor");
+    }
+    found.commits.push_back(*id);
+    found.logs.push_back(*id);
+    if (info) {
+      const SnapshotRecord& record = info->snapshots.at(*id);
+      found.logs.insert(found.logs.end(), record.pruned_logs.begin(), record.pruned_logs.end());
+      id = record.parent;
+    } else {
+      const std::string text = id_text(*id);
+      const auto file = files.get(join_path("snapshots", text));
+      if (!file) throw Error("snapshot " + text + " does not exist");
+      id = Snapshot(file->span(), text).parent();
+    }
+  }
+  found.has_base = id.has_value();
+  return found;
+}
+
+ChangedChunks read_logs(const std::vector<ObjectId>& logs, Store& files) {
+  ChangedChunks chunks;
+  for (const ObjectId& id : logs) {
+    const std::string key = join_path("transactions", id_text(id));
+    with_context({key}, [&] {
+      const auto log = files.get(key);
+      if (!log) throw Error("the log of the commit does not exist");
+      add_changed_chunks(log->span(), chunks);
+    });
+  }
+  return chunks;
+}
+
+}  // namespace
+
+bool Transaction::Session::rebase(const ObjectId& attempted, bool ours_win) {
+  const VersionName version{VersionName::Kind::branch, branch_};
+  auto tip =
+      std::make_shared<IcechunkStore>(Repository::open(files_, version), version, virtual_files_);
+  const NewCommits added = commits_since(base_->snapshot_id(), tip, *files_);
+  // The answer to our own request may have been lost.
+  if (std::ranges::find(added.commits, attempted) != added.commits.end()) return false;
+  if (!added.has_base) {
+    throw CommitConflict(branch_, {"it no longer has snapshot " + base_->snapshot_id() +
+                                   ", from which the changes start"});
+  }
+  auto merged = std::make_unique<ChangeSet>(tip->snapshot(), ++version_);
+  auto conflicts = merge_changes(*changes_, *merged, read_logs(added.logs, *files_),
+                                 {.our_chunks_win = ours_win, .our_deletions_win = ours_win});
+  if (!conflicts.empty()) throw CommitConflict(branch_, std::move(conflicts));
+  start_from(std::move(tip), std::move(merged));
+  return true;
+}
+
+}  // namespace zarrcore::icechunk
