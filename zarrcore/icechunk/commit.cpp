@@ -104,9 +104,3 @@ std::string Transaction::Session::commit(const CommitOptions& options) {
 }
 
 }  // namespace zarrcore::icechunk
-namespace zarrcore::icechunk {
-std::string Transaction::Session::changes_as_json() const {
-  return {};
-}
-void Transaction::Session::merge(std::string_view /*json*/) {}
-}  // namespace zarrcore::icechunk

@@ -60,6 +60,16 @@ void load_index(const FlatTable& reference, std::size_t rank, Index& index) {
 
 }  // namespace
 
+void check_reference(const ChunkReference& reference) {
+  if (reference.length == 0) throw Error("the reference to the chunk has no length");
+  if (reference.length > UINT64_MAX - reference.offset) {
+    throw Error("the reference to the chunk has an offset that is too large");
+  }
+  if (reference.kind == ChunkReference::Kind::external && reference.object.empty()) {
+    throw Error("the reference to the chunk names no place");
+  }
+}
+
 Manifest::Manifest(ByteSpan file, std::string_view id)
     : content_(open_envelope(file, FileType::manifest)), root_(FlatTable::root(content_.span())) {
   const std::string own_id =
@@ -133,13 +143,10 @@ ChunkReference Manifest::make_reference(const FlatTable& table) const {
   }
   reference.offset = table.number<std::uint64_t>(manifest_field::kOffset);
   reference.length = table.number<std::uint64_t>(manifest_field::kLength);
-  if (reference.length == 0) throw Error("the reference to the chunk has no length");
-  if (reference.length > UINT64_MAX - reference.offset) {
-    throw Error("the reference to the chunk has an offset that is too large");
-  }
   if (const auto id = table.structure(manifest_field::kChunkId, kObjectIdSize)) {
     reference.kind = ChunkReference::Kind::native;
     reference.object = id_text(*id);
+    check_reference(reference);
     return reference;
   }
   reference.kind = ChunkReference::Kind::external;
@@ -157,9 +164,9 @@ ChunkReference Manifest::make_reference(const FlatTable& table) const {
         throw Error("the locations have the unknown compression " + std::to_string(compression));
     }
   }
-  if (reference.object.empty()) throw Error("the reference to the chunk names no place");
   reference.etag = table.text(manifest_field::kEtag).value_or("");
   reference.last_modified = table.number<std::uint32_t>(manifest_field::kLastModified);
+  check_reference(reference);
   return reference;
 }
 

@@ -30,6 +30,9 @@ struct ChunkReference {
   std::uint32_t last_modified = 0;  // in seconds since 1970
 };
 
+// Throws Error unless a manifest can hold the reference.
+void check_reference(const ChunkReference& reference);
+
 // Safe to use from several threads at once.
 class Manifest {
  public:

@@ -84,6 +84,7 @@ class Merge {
   std::optional<Node> merged_node(const ChangeSet::Nodes::value_type& ours) {
     const auto& [path, node] = ours;
     Node merged = node;
+    if (is_same(ours)) return take(ours, path);
     if (!node.base) return merged;
     const Change change = change_of(*node.base);
     if (!ours_.is_kept(node)) {  // a copy, of a node that was erase()d
@@ -115,10 +116,22 @@ class Merge {
       note(path, problem);
       return std::nullopt;
     }
-    if (change.has_chunks && !options_.our_chunks_win) check_chunks(ours);
-    merged.base = change.node->base;
-    if (!merged.document) merged.document = change.node->document;
-    theirs_.nodes.erase(change.path);
+    return take(ours, change.path);
+  }
+
+  // Whether it is the same node in `theirs_`, but for its chunks.
+  bool is_same(const ChangeSet::Nodes::value_type& ours) const {
+    const Node* node = theirs_.find(ours.first);
+    return node != nullptr && node->id == ours.second.id &&
+           theirs_.document(*node) == ours_.document(ours.second);
+  }
+
+  Node take(const ChangeSet::Nodes::value_type& ours, const std::string& their_path) {
+    if (their_chunks_.contains(ours.second.id) && !options_.our_chunks_win) check_chunks(ours);
+    const Node theirs = theirs_.nodes.extract(their_path).mapped();
+    Node merged = ours.second;
+    merged.base = theirs.base;
+    if (!merged.document) merged.document = theirs.document;
     return merged;
   }
 

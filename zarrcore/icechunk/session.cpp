@@ -219,7 +219,7 @@ bool Transaction::Session::put_chunk(std::string_view key, std::span<const Value
 
 bool Transaction::Session::put_reference(std::string_view key, const ChunkReference& reference,
                                          const PutOptions& options) {
-  if (reference.length == 0) throw Error("Icechunk cannot store a chunk of zero bytes");
+  check_reference(reference);
   const std::string in_repository = join_path(prefix_, key);
   const std::lock_guard lock(mutex_);
   const Chunk chunk = find_chunk_to_change(in_repository);

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/one_virtual_file.h"
@@ -88,6 +91,190 @@ TEST_P(TransactionTest, ShowsItsChangesToOthersOnceTheyAreCommitted) {
   IcechunkStore later = stored();
   EXPECT_EQ(text_at(later, "a/c/0/1"), "five");
   EXPECT_EQ(text_at(later, "a/c/1/2"), "(absent)");
+}
+
+TEST_P(TransactionTest, MovesAndDeletesNodes) {
+  Transaction transaction = start();
+  put(transaction, "zarr.json", kGroup);
+  put(transaction, "g/zarr.json", kGroup);
+  put(transaction, "g/a/zarr.json", array_document("[4,6]", "[2,2]"));
+  put(transaction, "g/a/c/0/1", "four");
+  transaction.commit({});
+  const std::string large(1000, 'x');
+  put(transaction, "g/a/c/0/0", large);
+  transaction.rename_prefix("g", "h/g");
+  EXPECT_EQ(text_at(transaction, "h/g/a/c/0/1"), "four");
+  EXPECT_EQ(text_at(transaction, "h/g/a/c/0/0"), large);
+  EXPECT_FALSE(transaction.has_prefix("g"));
+  put(transaction, "h/zarr.json", kGroup);
+  transaction.commit({});
+  IcechunkStore moved = stored();
+  EXPECT_EQ(moved.list_all(""), transaction.list_all(""));
+  EXPECT_EQ(text_at(moved, "h/g/a/c/0/1"), "four");
+  EXPECT_EQ(text_at(moved, "h/g/a/c/0/0"), large);
+  // What takes its place has none of its chunks.
+  transaction.erase_prefix("h/g/a", {});
+  put(transaction, "h/g/a/zarr.json", array_document("[4,6]", "[2,2]"));
+  EXPECT_EQ(text_at(transaction, "h/g/a/c/0/1"), "(absent)");
+  transaction.commit({});
+  IcechunkStore again = stored();
+  EXPECT_EQ(text_at(again, "h/g/a/c/0/1"), "(absent)");
+}
+
+TEST_P(TransactionTest, LosesWhatWasOutsideOfASmallerArray) {
+  Transaction transaction = start();
+  put(transaction, "a/zarr.json", array_document("[6]", "[2]"));
+  for (int i = 0; i < 3; ++i) put(transaction, "a/c/" + std::to_string(i), std::to_string(i));
+  transaction.commit({});
+  put(transaction, "a/zarr.json", array_document("[4]", "[2]"));
+  put(transaction, "a/zarr.json", array_document("[6]", "[2]"));
+  EXPECT_TRUE(transaction.has_changes());
+  EXPECT_EQ(text_at(transaction, "a/c/1"), "1");
+  EXPECT_EQ(text_at(transaction, "a/c/2"), "(absent)");
+  transaction.commit({});
+  IcechunkStore seen = stored();
+  EXPECT_EQ(text_at(seen, "a/c/1"), "1");
+  EXPECT_EQ(text_at(seen, "a/c/2"), "(absent)");
+}
+
+TEST_P(TransactionTest, EndsWithoutChangesAfterTheirInverses) {
+  Transaction transaction = start();
+  put(transaction, "zarr.json", kGroup);
+  put(transaction, "a/zarr.json", array_document("[6]", "[2]"));
+  put(transaction, "a/c/0", "0");
+  transaction.commit({});
+  put(transaction, "zarr.json", kGroup);
+  transaction.erase("a/c/1");
+  put(transaction, "b/zarr.json", kGroup);
+  transaction.erase_prefix("b", {});
+  EXPECT_FALSE(transaction.has_changes());
+  EXPECT_ERROR(transaction.commit({}), "no changes");
+  put(transaction, "a/c/0", "1");
+  transaction.roll_back();
+  EXPECT_EQ(text_at(transaction, "a/c/0"), "0");
+  EXPECT_FALSE(transaction.has_changes());
+}
+
+TEST_P(TransactionTest, ReplacesOnlyTheVersionThatIsExpected) {
+  Transaction transaction = start();
+  put(transaction, "a/zarr.json", array_document("[6]", "[2]"));
+  for (const std::string& text : {std::string("ab"), std::string(1000, 'x')}) {
+    put(transaction, "a/c/0", text);
+    const ValueVersion old = transaction.open("a/c/0")->version();
+    EXPECT_FALSE(old.differs_from(transaction.current_version("a/c/0")));
+    const ValuePart part{std::as_bytes(std::span(text))};
+    EXPECT_TRUE(transaction.put_parts("a/c/0", {&part, 1}, {.expected = old}));
+    EXPECT_TRUE(old.differs_from(transaction.current_version("a/c/0")));
+    EXPECT_FALSE(transaction.put_parts("a/c/0", {&part, 1}, {.expected = old}));
+    EXPECT_FALSE(transaction.erase("a/c/0", {.expected = ValueVersion::absent()}));
+  }
+}
+
+TEST_P(TransactionTest, RefusesWhatARepositoryCannotHold) {
+  Transaction transaction = start();
+  put(transaction, "a/zarr.json", array_document("[6]", "[2]"));
+  EXPECT_ERROR(put(transaction, "a/c/3", "ab"), "a/c/3");
+  EXPECT_ERROR(put(transaction, "b/c/0", "ab"), "b/c/0");
+  EXPECT_ERROR(put(transaction, "a/c/0", ""), "no length");
+  EXPECT_ERROR(put(transaction, "notes.txt", "ab"), "notes.txt");
+  EXPECT_ERROR(put(transaction, "a/b/zarr.json", kGroup), "is an array");
+  EXPECT_ERROR(put(transaction, "b/zarr.json", "{}"), "b/zarr.json");
+  EXPECT_ERROR(start("other"), "other");
+}
+
+// Another writer's commit in between.
+class RebaseTest : public TransactionTest {
+ protected:
+  RebaseTest() {
+    put(first, "zarr.json", kGroup);
+    put(first, "a/zarr.json", array_document("[6]", "[2]"));
+    put(first, "g/zarr.json", kGroup);
+    put(first, "a/c/0", "00");
+    first.commit({.message = "base"});
+  }
+
+  Transaction first = start();
+};
+
+INSTANTIATE_TEST_SUITE_P(Formats, RebaseTest, testing::Values(1, 2));
+
+TEST_P(RebaseTest, AppliesChangesOfOtherNodesAndChunks) {
+  Transaction second = start();
+  put(first, "a/c/1", "11");
+  put(first, "b/zarr.json", array_document("[6]", "[2]"));
+  first.commit({});
+  put(second, "a/c/2", "22");
+  put(second, "g/c/zarr.json", kGroup);
+  second.commit({});
+  IcechunkStore seen = stored();
+  for (Store* store : {static_cast<Store*>(&seen), static_cast<Store*>(&second)}) {
+    EXPECT_EQ(text_at(*store, "a/c/0"), "00");
+    EXPECT_EQ(text_at(*store, "a/c/1"), "11");
+    EXPECT_EQ(text_at(*store, "a/c/2"), "22");
+    EXPECT_EQ(text_at(*store, "g/c/zarr.json"), kGroup);
+    EXPECT_TRUE(store->has("b/zarr.json"));
+  }
+  EXPECT_EQ(icechunk::ancestry(*files, seen.snapshot_id()).size(), 4);
+}
+
+TEST_P(RebaseTest, RefusesWhatContradicts) {
+  using Change = std::function<void(Transaction&)>;
+  const std::vector<std::pair<Change, Change>> conflicts = {
+      {[](auto& t) { put(t, "a/c/1", "11"); }, [](auto& t) { put(t, "a/c/1", "xx"); }},
+      {[](auto& t) { put(t, "a/c/1", "12"); }, [](auto& t) { t.erase_prefix("a", {}); }},
+      {[](auto& t) { put(t, "a/c/2", "12"); },
+       [](auto& t) { put(t, "a/zarr.json", array_document("[4]", "[2]")); }},
+      {[](auto& t) { put(t, "a/zarr.json", array_document("[8]", "[2]")); },
+       [](auto& t) { put(t, "a/c/0", "99"); }},
+      {[](auto& t) { put(t, "n/zarr.json", array_document("[8]", "[2]")); },
+       [](auto& t) { put(t, "n/zarr.json", array_document("[8]", "[2]")); }},
+      {[](auto& t) { put(t, "g/x/zarr.json", kGroup); }, [](auto& t) { t.erase_prefix("g", {}); }},
+      {[](auto& t) { t.erase_prefix("g", {}); }, [](auto& t) { put(t, "g/y/zarr.json", kGroup); }},
+      {[](auto& t) { t.rename_prefix("a", "moved"); }, [](auto& t) { put(t, "a/c/0", "77"); }},
+  };
+  for (std::size_t i = 0; i < conflicts.size(); ++i) {
+    SCOPED_TRACE(i);
+    Transaction second = start();
+    conflicts[i].first(first);
+    first.commit({});
+    const std::string tip = stored().snapshot_id();
+    conflicts[i].second(second);
+    const std::string snapshot = second.snapshot_id();
+    EXPECT_THROW(second.commit({}), icechunk::CommitConflict);
+    EXPECT_EQ(stored().snapshot_id(), tip);
+    // On another branch they are a commit.
+    const std::string branch = "other" + std::to_string(i);
+    icechunk::create_branch(*files, branch, snapshot);
+    Transaction other = start(branch);
+    other.merge(second.changes());
+    other.commit({});
+    if (!first.has("g/zarr.json")) put(first, "g/zarr.json", kGroup);
+    if (!first.has("a/zarr.json")) put(first, "a/zarr.json", array_document("[6]", "[2]"));
+    if (first.has_changes()) first.commit({});
+  }
+}
+
+TEST_P(TransactionTest, MergesChangesOfWorkers) {
+  Transaction transaction = start();
+  put(transaction, "zarr.json", kGroup);
+  put(transaction, "a/zarr.json", array_document("[8]", "[2]"));
+  const std::string session = transaction.changes();
+  const std::string large(1000, 'x');
+  std::vector<std::string> results;
+  for (int i = 0; i < 4; ++i) {
+    Transaction worker = start();
+    worker.merge(session);
+    put(worker, "a/c/" + std::to_string(i), i == 2 ? large : std::to_string(i));
+    results.push_back(worker.changes());
+  }
+  for (const std::string& result : results) transaction.merge(result);
+  transaction.commit({});
+  IcechunkStore seen = stored();
+  EXPECT_EQ(text_at(seen, "a/c/0"), "0");
+  EXPECT_EQ(text_at(seen, "a/c/2"), large);
+  EXPECT_EQ(text_at(seen, "a/c/3"), "3");
+  EXPECT_ERROR(transaction.merge(results[0]), "do not start from");
+  EXPECT_ERROR(transaction.merge("{}"), "the changes to merge");
 }
 
 }  // namespace

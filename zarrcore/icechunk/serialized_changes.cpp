@@ -1,0 +1,205 @@
+// The changes of a transaction as JSON, for other processes:
+//
+//   snapshot   the id of the base
+//   nodes      those that are new, moved or have another document: path, id, and what of
+//              "document" and "base", the node of the base that it was, there is
+//   deleted    ids of nodes
+//   chunks     of each array: "array", its id; "kept", if it was smaller once; "references", each a
+//              list: the index, and unless the chunk was erased, one of
+//                "inline", bytes in base64
+//                "object", id, offset, length
+//                "url", location, offset, length, etag, last_modified
+#include <algorithm>
+
+#include "zarrcore/base/json.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/base/text_encoding.h"
+#include "zarrcore/icechunk/merge.h"
+#include "zarrcore/icechunk/session.h"
+
+namespace zarrcore::icechunk {
+namespace {
+
+Json json_of(const std::vector<std::uint64_t>& index, const ChunkReference& reference) {
+  switch (reference.kind) {
+    case ChunkReference::Kind::inlined:
+      return {index, "inline", encode_base64(reference.bytes)};
+    case ChunkReference::Kind::native:
+      return {index, "object", reference.object, reference.offset, reference.length};
+    case ChunkReference::Kind::external:
+      break;
+  }
+  return {index,
+          "url",
+          reference.object,
+          reference.offset,
+          reference.length,
+          reference.etag,
+          reference.last_modified};
+}
+
+// Adds the reference to the log; returns where it is.
+std::uint64_t add_reference(const Json& stored, ReferenceLog& log) {
+  if (stored.size() == 1) return ArrayChanges::kErased;
+  const auto kind = stored.at(1).get<std::string>();
+  ChunkReference reference;
+  std::vector<std::byte> bytes;
+  if (kind == "inline") {
+    auto decoded = decode_base64(stored.at(2).get<std::string>());
+    if (!decoded) throw Error("the bytes of a chunk are not base64");
+    bytes = *std::move(decoded);
+    reference.bytes = bytes;
+    reference.length = bytes.size();
+  } else {
+    reference.kind =
+        kind == "object" ? ChunkReference::Kind::native : ChunkReference::Kind::external;
+    reference.object = stored.at(2).get<std::string>();
+    reference.offset = as_unsigned(stored.at(3), "the offset of a chunk");
+    reference.length = as_unsigned(stored.at(4), "the length of a chunk");
+    if (reference.kind == ChunkReference::Kind::external) {
+      reference.etag = stored.at(5).get<std::string>();
+      reference.last_modified = stored.at(6).get<std::uint32_t>();
+    }
+  }
+  check_reference(reference);
+  return log.add(reference);
+}
+
+// Makes a change set of the base what the JSON says.
+class ChangeReader {
+ public:
+  ChangeReader(ChangeSet& changes, ReferenceLog& log, std::uint64_t version)
+      : changes_(changes), log_(log), version_(version) {
+    for (const auto& [path, node] : changes.nodes) base_.emplace(node.id, *node.base);
+  }
+
+  void read(const Json& json) {
+    for (const Json& id : json.at("deleted")) erase(id);
+    // Places become free before others take them.
+    for (const Json& node : json.at("nodes")) {
+      if (base_.contains(id_in(node))) erase(node.at("id"));
+    }
+    for (const Json& node : json.at("nodes")) add_node(node);
+    for (const Json& chunks : json.at("chunks")) add_chunks(chunks);
+  }
+
+ private:
+  static NodeId id_in(const Json& node) {
+    return parse_id<NodeId>(node.at("id").get<std::string>());
+  }
+
+  std::size_t position(const Json& id) const {
+    const auto it = base_.find(parse_id<NodeId>(id.get<std::string>()));
+    if (it == base_.end()) throw Error("the snapshot has no node " + id.get<std::string>());
+    return it->second;
+  }
+
+  void erase(const Json& id) { changes_.erase(changes_.base().path(position(id))); }
+
+  void add_node(const Json& json) {
+    const auto path = json.at("path").get<std::string>();
+    if (!path.empty()) check_key(path);
+    Node node{id_in(json), json.at("array").get<bool>(), {}, nullptr, version_};
+    if (json.contains("base")) node.base = position(json.at("base"));
+    if (json.contains("document")) {
+      node.document = std::make_shared<const std::string>(json.at("document").get<std::string>());
+    }
+    const auto added = changes_.nodes.emplace(path, node);
+    if (!added.second || !(node.base || node.document)) {
+      throw Error("the node /" + path + " contradicts others");
+    }
+    paths_.emplace(node.id, path);
+    if (node.is_array) changes_.chunks(*added.first);
+  }
+
+  void add_chunks(const Json& json) {
+    const auto id = parse_id<NodeId>(json.at("array").get<std::string>());
+    auto path = paths_.find(id);
+    if (path == paths_.end() && base_.contains(id)) {
+      path = paths_.emplace(id, changes_.base().path(base_.at(id))).first;
+    }
+    const auto node =
+        path != paths_.end() ? changes_.nodes.find(path->second) : changes_.nodes.end();
+    if (node == changes_.nodes.end() || !node->second.is_array) {
+      throw Error("chunks of an array that does not exist");
+    }
+    ArrayChanges& chunks = changes_.chunks(*node);
+    if (json.contains("kept")) {
+      chunks.kept_counts = as_unsigned_list(json.at("kept"), "the chunks that are kept");
+      if (chunks.kept_counts.size() != chunks.rank()) throw Error("\"kept\" has another rank");
+    }
+    for (const Json& reference : json.at("references")) {
+      const auto index = as_unsigned_list(reference.at(0), "the index of a chunk");
+      const auto number = index.size() == chunks.rank() ? chunks.number_of(index) : std::nullopt;
+      if (!number) throw Error("a chunk is outside of the array /" + path->second);
+      chunks.references[*number] = add_reference(reference, log_);
+    }
+  }
+
+  ChangeSet& changes_;
+  ReferenceLog& log_;
+  std::uint64_t version_;
+  std::map<NodeId, std::size_t> base_;
+  std::map<NodeId, std::string> paths_;  // of nodes that have changed
+};
+
+}  // namespace
+
+std::string Transaction::Session::changes_as_json() const {
+  const std::lock_guard lock(mutex_);
+  Json nodes = Json::array();
+  Json chunks = Json::array();
+  for (const auto& item : changes_->nodes) {
+    const auto& [path, node] = item;
+    if (!changes_->is_kept(node) || changes_->is_moved(item) || changes_->is_updated(node)) {
+      Json json{{"path", path}, {"id", id_text(node.id)}, {"array", node.is_array}};
+      if (node.base) json["base"] = id_text(node_id(changes_->base(), *node.base));
+      if (node.document) json["document"] = *node.document;
+      nodes.push_back(std::move(json));
+    }
+    if (!changes_->has_changed_chunks(node)) continue;
+    const ArrayChanges& array = changes_->chunks(item);
+    Json references = Json::array();
+    for (const auto& [number, place] : array.references) {
+      const auto index = array.index_of(number);
+      const bool is_erased = place == ArrayChanges::kErased;
+      references.push_back(is_erased ? Json::array({index})
+                                     : json_of(index, log_->get(place).reference));
+    }
+    Json json{{"array", id_text(node.id)}};
+    if (array.kept_counts != array.counts) json["kept"] = array.kept_counts;
+    json["references"] = std::move(references);
+    chunks.push_back(std::move(json));
+  }
+  Json deleted = Json::array();
+  for (const std::size_t node : changes_->deleted()) {
+    deleted.push_back(id_text(changes_->base().id(node)));
+  }
+  return dump_json({{"snapshot", base_->snapshot_id()},
+                    {"nodes", std::move(nodes)},
+                    {"deleted", std::move(deleted)},
+                    {"chunks", std::move(chunks)}});
+}
+
+void Transaction::Session::merge(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  ChangeSet added(base_->snapshot(), ++version_);
+  with_context("the changes to merge", [&] {
+    const Json json = parse_json(text);
+    const std::string* snapshot = find_string(json, "snapshot");
+    if (snapshot == nullptr || *snapshot != base_->snapshot_id()) {
+      throw Error("they do not start from snapshot " + base_->snapshot_id());
+    }
+    ChangeReader(added, *log_, version_).read(json);
+  });
+  ChangedChunks changed;
+  for (const auto& [path, node] : changes_->nodes) {
+    if (changes_->is_kept(node) && changes_->has_changed_chunks(node)) changed[node.id];
+  }
+  auto merged = std::make_unique<ChangeSet>(*changes_);
+  const auto conflicts = merge_changes(added, *merged, changed, {.our_chunks_win = true});
+  if (!conflicts.empty()) throw CommitConflict(branch_, conflicts);
+  changes_ = std::move(merged);
+}
+
+}  // namespace zarrcore::icechunk
