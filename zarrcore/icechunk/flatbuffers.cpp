@@ -1,11 +1,20 @@
 #include "zarrcore/icechunk/flatbuffers.h"
 
+#include <bit>
+
 namespace zarrcore::icechunk {
 namespace {
 
 // The types of FlexBuffers.
+constexpr unsigned kFlexNull = 0;
+constexpr unsigned kFlexInt = 1;
+constexpr unsigned kFlexUnsigned = 2;
+constexpr unsigned kFlexFloat = 3;
+constexpr unsigned kFlexKey = 4;
 constexpr unsigned kFlexString = 5;
 constexpr unsigned kFlexMap = 9;
+constexpr unsigned kFlexVector = 10;
+constexpr unsigned kFlexBool = 26;
 
 // `size` bytes at `position`.
 ByteSpan take(ByteSpan buffer, std::uint64_t position, std::uint64_t size) {
@@ -68,27 +77,85 @@ unsigned child_width(unsigned packed) {
   return 1U << (packed & 3);
 }
 
-// The text whose offset has `width` bytes at `place`, if that is the type that `packed` says.
-std::optional<std::string_view> text_at(ByteSpan buffer, std::uint64_t place, unsigned width,
-                                        unsigned packed) {
-  if (packed >> 2 != kFlexString) return std::nullopt;
-  const std::uint64_t start = follow_back(buffer, place, width);
-  const unsigned size_width = child_width(packed);
-  return text_of(take(buffer, start, unsigned_at(buffer, before(start, size_width), size_width)));
-}
+class FlexReader {
+ public:
+  explicit FlexReader(ByteSpan buffer) : buffer_(buffer), left_(buffer.size()) {}
 
-// The place, width and packed type of the value at the root.
-struct FlexRoot {
-  explicit FlexRoot(ByteSpan buffer) {
-    const std::uint64_t end = before(buffer.size(), 2);
-    width = static_cast<unsigned>(unsigned_at(buffer, end + 1, 1));
-    packed = static_cast<unsigned>(unsigned_at(buffer, end, 1));
-    place = before(end, width);
+  Json root() {
+    const std::uint64_t end = before(buffer_.size(), 2);
+    const auto width = static_cast<unsigned>(unsigned_at(buffer_, end + 1, 1));
+    return value(before(end, width), width, packed_type(end), 0);
   }
 
-  std::uint64_t place;
-  unsigned width;
-  unsigned packed;
+ private:
+  unsigned packed_type(std::uint64_t place) const {
+    return static_cast<unsigned>(unsigned_at(buffer_, place, 1));
+  }
+
+  // The value with `width` bytes at `place`.
+  Json value(std::uint64_t place, unsigned width, unsigned packed, std::size_t depth) {
+    // Values can be shared, but no more of them are sensible than fit the buffer.
+    if (depth > kMaxJsonDepth || left_ == 0) throw Error("the FlexBuffer is nested too deeply");
+    --left_;
+    switch (packed >> 2) {
+      case kFlexNull:
+        return nullptr;
+      case kFlexInt: {
+        const unsigned shift = 64 - 8 * width;
+        const std::uint64_t bits = unsigned_at(buffer_, place, width) << shift;
+        return static_cast<std::int64_t>(bits) >> shift;
+      }
+      case kFlexUnsigned:
+        return unsigned_at(buffer_, place, width);
+      case kFlexFloat:
+        return width == sizeof(float)
+                   ? std::bit_cast<float>(number_at<std::uint32_t>(buffer_, place))
+                   : std::bit_cast<double>(number_at<std::uint64_t>(buffer_, place));
+      case kFlexBool:
+        return unsigned_at(buffer_, place, width) != 0;
+      default:
+        return target(follow_back(buffer_, place, width), child_width(packed), packed >> 2, depth);
+    }
+  }
+
+  // What an offset leads to; its numbers have `width` bytes.
+  Json target(std::uint64_t start, unsigned width, unsigned type, std::size_t depth) {
+    if (type == kFlexKey) return std::string(key(start));
+    const std::uint64_t size = unsigned_at(buffer_, before(start, width), width);
+    if (type == kFlexString) return std::string(text_of(take(buffer_, start, size)));
+    if (type != kFlexMap && type != kFlexVector) {
+      throw Error("the FlexBuffer has a value of the unknown type " + std::to_string(type));
+    }
+    if (size > buffer_.size()) throw Error("the FlexBuffer is damaged: a list is too long");
+    // The values' types follow them.
+    take(buffer_, start, size * (width + std::uint64_t{1}));
+    Json values = type == kFlexMap ? Json::object() : Json::array();
+    for (std::uint64_t i = 0; i < size; ++i) {
+      Json item = value(start + i * width, width, packed_type(start + size * width + i), depth + 1);
+      if (type == kFlexMap) {
+        values[std::string(map_key(start, width, i))] = std::move(item);
+      } else {
+        values.push_back(std::move(item));
+      }
+    }
+    return values;
+  }
+
+  // In front of the values are the keys' offset, their width, and the number of both.
+  std::string_view map_key(std::uint64_t start, unsigned width, std::uint64_t i) const {
+    const auto key_width =
+        static_cast<unsigned>(unsigned_at(buffer_, before(start, std::uint64_t{2} * width), width));
+    const std::uint64_t keys = follow_back(buffer_, before(start, std::uint64_t{3} * width), width);
+    return key(follow_back(buffer_, keys + i * key_width, key_width));
+  }
+
+  std::string_view key(std::uint64_t start) const {
+    const std::string_view rest = text_of(take(buffer_, start, buffer_.size() - start));
+    return rest.substr(0, rest.find('\0'));
+  }
+
+  ByteSpan buffer_;
+  std::size_t left_;  // values that may still be read
 };
 
 }  // namespace
@@ -173,67 +240,8 @@ std::string_view FlatTexts::operator[](std::size_t i) const {
   return text_of(vector_at(buffer_, element_target(buffer_, offsets_, i), 1));
 }
 
-std::optional<FlexMap> FlexMap::root(ByteSpan buffer) {
-  const FlexRoot root(buffer);
-  return map_at(buffer, root.place, root.width, root.packed);
-}
-
-std::optional<std::string_view> flex_text(ByteSpan buffer) {
-  const FlexRoot root(buffer);
-  return text_at(buffer, root.place, root.width, root.packed);
-}
-
-std::optional<FlexMap> FlexMap::map_at(ByteSpan buffer, std::uint64_t place, unsigned width,
-                                       unsigned packed) {
-  if (packed >> 2 != kFlexMap) return std::nullopt;
-  return FlexMap(buffer, follow_back(buffer, place, width), child_width(packed));
-}
-
-// In front of the values are the keys' offset, their width, and the number of both; the values'
-// types follow them.
-FlexMap::FlexMap(ByteSpan buffer, std::uint64_t start, unsigned width)
-    : buffer_(buffer), start_(start), width_(width) {
-  size_ = unsigned_at(buffer, before(start, width), width);
-  key_width_ =
-      static_cast<unsigned>(unsigned_at(buffer, before(start, std::uint64_t{2} * width), width));
-  keys_ = follow_back(buffer, before(start, std::uint64_t{3} * width), width);
-  if (size_ > buffer.size()) throw Error("the FlexBuffer is damaged: a map is too long");
-  take(buffer, start, size_ * (width + std::uint64_t{1}));
-  if (key_width_ > sizeof(std::uint64_t)) {
-    throw Error("the FlexBuffer is damaged: keys are too wide");
-  }
-  take(buffer, keys_, size_ * key_width_);
-}
-
-std::string_view FlexMap::key(std::uint64_t i) const {
-  const std::uint64_t start = follow_back(buffer_, keys_ + i * key_width_, key_width_);
-  const std::string_view rest = text_of(take(buffer_, start, buffer_.size() - start));
-  return rest.substr(0, rest.find('\0'));
-}
-
-unsigned FlexMap::packed_type(std::uint64_t i) const {
-  return static_cast<unsigned>(unsigned_at(buffer_, start_ + size_ * width_ + i, 1));
-}
-
-// Maps have few members.
-std::uint64_t FlexMap::find(std::string_view key) const {
-  std::uint64_t i = 0;
-  while (i < size_ && this->key(i) != key) ++i;
-  return i;
-}
-
-std::optional<FlexMap> FlexMap::map(std::uint64_t i) const {
-  return map_at(buffer_, start_ + i * width_, width_, packed_type(i));
-}
-
-std::optional<FlexMap> FlexMap::map(std::string_view key) const {
-  const std::uint64_t i = find(key);
-  return i < size_ ? map(i) : std::nullopt;
-}
-
-std::optional<std::string_view> FlexMap::text(std::string_view key) const {
-  const std::uint64_t i = find(key);
-  return i < size_ ? text_at(buffer_, start_ + i * width_, width_, packed_type(i)) : std::nullopt;
+Json read_flex_buffer(ByteSpan buffer) {
+  return FlexReader(buffer).root();
 }
 
 }  // namespace zarrcore::icechunk

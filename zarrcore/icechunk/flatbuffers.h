@@ -1,8 +1,8 @@
 // Checked access to FlatBuffers, the format of the files of an Icechunk repository, and to
-// FlexBuffers, that of its configuration, without a schema compiler: a caller names the fields of
-// tables by their ids. Nothing is copied; the buffer must outlive what is taken from it. An absent
-// field is nullopt; Error is thrown where the buffer contradicts itself. All positions count from
-// the start of the buffer.
+// FlexBuffers, that of its configuration and properties, without a schema compiler: a caller names
+// the fields of tables by their ids. Nothing is copied; the buffer must outlive what is taken from
+// it. An absent field is nullopt; Error is thrown where the buffer contradicts itself. All
+// positions count from the start of the buffer.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/json.h"
 
 namespace zarrcore::icechunk {
 
@@ -115,41 +116,8 @@ Value required(std::optional<Value> value, std::string_view name) {
   return *std::move(value);
 }
 
-// A map of a FlexBuffer, as far as configurations need it: its members are maps, texts, or of types
-// that are seen as neither.
-class FlexMap {
- public:
-  // Nullopt if there is no map at the root of `buffer`.
-  static std::optional<FlexMap> root(ByteSpan buffer);
-
-  std::uint64_t size() const { return size_; }
-  std::string_view key(std::uint64_t i) const;
-  std::optional<FlexMap> map(std::uint64_t i) const;
-  // The members with these keys.
-  std::optional<FlexMap> map(std::string_view key) const;
-  std::optional<std::string_view> text(std::string_view key) const;
-
- private:
-  // The values begin at `start` and have `width` bytes each.
-  FlexMap(ByteSpan buffer, std::uint64_t start, unsigned width);
-
-  // The map whose offset has `width` bytes at `place`, if that is the type that `packed` says.
-  static std::optional<FlexMap> map_at(ByteSpan buffer, std::uint64_t place, unsigned width,
-                                       unsigned packed);
-  // The type of the value and the width of what it leads to, as they are stored.
-  unsigned packed_type(std::uint64_t i) const;
-  // Size() if there is none.
-  std::uint64_t find(std::string_view key) const;
-
-  ByteSpan buffer_;
-  std::uint64_t start_;
-  unsigned width_;
-  std::uint64_t size_ = 0;
-  std::uint64_t keys_ = 0;
-  unsigned key_width_ = 0;
-};
-
-// The text at the root of a FlexBuffer; nullopt if something else is there.
-std::optional<std::string_view> flex_text(ByteSpan buffer);
+// The content of a FlexBuffer as JSON. Throws Error when it is damaged, and for types that Icechunk
+// does not write: typed vectors, blobs.
+Json read_flex_buffer(ByteSpan buffer);
 
 }  // namespace zarrcore::icechunk

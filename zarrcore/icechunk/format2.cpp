@@ -75,18 +75,10 @@ class Format2 final : public Repository {
     });
   }
 
-  std::optional<std::string> container_url(std::string_view name) const override {
-    return with_context({kRepositoryFile, ": config"}, [&]() -> std::optional<std::string> {
+  Json configuration() const override {
+    return with_context({kRepositoryFile, ": config"}, [&] {
       const auto config = info_.bytes(field::kConfig);
-      if (!config || config->empty()) return std::nullopt;
-      const auto root = FlexMap::root(*config);
-      const auto containers = root ? root->map("virtual_chunk_containers") : std::nullopt;
-      for (std::uint64_t i = 0; containers && i < containers->size(); ++i) {
-        const auto container = containers->map(i);
-        if (!container || container->text("name") != name) continue;
-        return std::string(container->text("url_prefix").value_or(containers->key(i)));
-      }
-      return std::nullopt;
+      return config && !config->empty() ? read_flex_buffer(*config) : Json::object();
     });
   }
 

@@ -54,9 +54,4 @@ std::shared_ptr<const Repository> open_format1(std::shared_ptr<Store> files,
                                                const RequestedFiles& requested,
                                                const VersionName& expected, const RunTogether& run);
 
-// The url_prefix of the virtual chunk container called `name` in the text of a config.yaml; nullopt
-// if there is none. Reads the YAML that Icechunk writes: nested maps, one member a line, with plain
-// or quoted scalars.
-std::optional<std::string> find_yaml_container(std::string_view text, std::string_view name);
-
 }  // namespace zarrcore::icechunk

@@ -6,6 +6,7 @@
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
+#include "zarrcore/icechunk/configuration.h"
 #include "zarrcore/metadata/documents.h"
 #include "zarrcore/store/store.h"
 
@@ -202,7 +203,8 @@ std::string IcechunkStore::container_url(const std::string& name) {
     const std::lock_guard lock(mutex_);
     if (const auto it = container_urls_.find(name); it != container_urls_.end()) return it->second;
   }
-  auto url = repository_->container_url(name);
+  // The URL below which are the chunks whose locations begin with vcc://NAME/.
+  auto url = icechunk::container_url(repository_->configuration(), name);
   if (!url) throw Error("the repository has no virtual chunk container called \"" + name + "\"");
   const std::lock_guard lock(mutex_);
   return container_urls_.emplace(name, *std::move(url)).first->second;
@@ -317,7 +319,8 @@ StoreTraits IcechunkStore::traits() const {
       .knows_versions = true,
       .parallel_requests = std::max(traits.parallel_requests, virtual_files_->parallel_requests()),
       .bytes_per_range = traits.bytes_per_range,
-      .read_only_reason = "a snapshot of an Icechunk repository does not change"};
+      .read_only_reason =
+          "snapshots of an Icechunk repository do not change; its branches do, by commits"};
 }
 
 std::string IcechunkStore::description() const {

@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::uint32_t kLog = UINT32_MAX;
 // Larger manifests are split, whatever the configuration says: they are read as a whole.
-constexpr std::uint64_t kMaxContent = std::uint64_t{96} << 20;
+constexpr std::uint64_t kMaxContent = std::uint64_t{64} << 20;
 // Of a reference without its bytes or names: its table, its index and the offset to it.
-constexpr std::uint32_t kReferenceSize = 60;
+constexpr std::uint32_t kReferenceSize = 44;
 
 using Index = std::vector<std::uint64_t>;
 

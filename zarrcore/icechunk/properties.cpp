@@ -81,8 +81,9 @@ Property text_property(std::string_view name, std::string_view text, int format)
 
 std::optional<std::string> text_of(const Property& property, int format) {
   if (format == 1) return message_pack_text(property.value);
-  const auto text = flex_text(std::as_bytes(std::span(property.value)));
-  return text ? std::optional<std::string>(*text) : std::nullopt;
+  const Json value = read_flex_buffer(std::as_bytes(std::span(property.value)));
+  const std::string* text = as_string(value);
+  return text != nullptr ? std::optional(*text) : std::nullopt;
 }
 
 std::vector<Property> read_properties(const FlatTable& table, unsigned field) {

@@ -58,9 +58,8 @@ class Repository {
   };
   virtual std::vector<Ref> refs(VersionName::Kind kind) const = 0;
 
-  // The URL below which are the virtual chunks whose locations begin with vcc://NAME/; nullopt if
-  // the configuration does not say. Throws Error when it cannot be read.
-  virtual std::optional<std::string> container_url(std::string_view name) const = 0;
+  // See configuration.h; an empty object if there is none. Throws Error when it cannot be read.
+  virtual Json configuration() const = 0;
 
   Store& files() const { return *files_; }
   std::string description() const { return files_->description(); }

@@ -59,7 +59,8 @@ Transaction::Session::Session(std::shared_ptr<Store> files, std::string branch,
     info.check_online();
     can_move_nodes_ = info.is_enabled(kMoveNode);
   }
-  configuration_ = read_configuration(*files_, format_);
+  configuration_ =
+      with_context("the configuration", [&] { return Configuration(repository->configuration()); });
   start_from(repository, version);
 }
 
@@ -193,7 +194,7 @@ bool Transaction::Session::put_chunk(std::string_view key, std::span<const Value
     if (!has_version(in_repository, options)) return false;
   }
   const std::uint64_t threshold =
-      options_.inline_threshold.value_or(configuration_.inline_threshold);
+      options_.inline_threshold.value_or(configuration_.inline_threshold());
   std::uint64_t size = 0;
   for (const ValuePart& part : parts) size += part.fetch ? threshold + 1 : part.bytes.size();
   if (size <= threshold) {

@@ -7,6 +7,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/one_virtual_file.h"
+#include "zarrcore/icechunk/configuration.h"
 #include "zarrcore/icechunk/formats.h"
 #include "zarrcore/icechunk/object_file.h"
 #include "zarrcore/store/memory_store.h"
@@ -363,12 +364,12 @@ TEST(Icechunk, ContainersInYaml) {
       "    url_prefix: \"s3://bucket/a\"\n"
       "  s3://bucket/b:\n    url_prefix: s3://bucket/b\n    name: two\n"
       "manifest:\n  three:\n    url_prefix: s3://bucket/c\n";
-  using icechunk::find_yaml_container;
-  EXPECT_EQ(find_yaml_container(kConfig, "one: 1"), "s3://bucket/a");
-  EXPECT_EQ(find_yaml_container(kConfig, "two"), "s3://bucket/b");
-  EXPECT_EQ(find_yaml_container(kConfig, "inner"), std::nullopt);
-  EXPECT_EQ(find_yaml_container(kConfig, "three"), std::nullopt);
-  EXPECT_EQ(find_yaml_container("", "two"), std::nullopt);
+  const Json config = icechunk::parse_yaml(kConfig);
+  EXPECT_EQ(icechunk::container_url(config, "one: 1"), "s3://bucket/a");
+  EXPECT_EQ(icechunk::container_url(config, "two"), "s3://bucket/b");
+  EXPECT_EQ(icechunk::container_url(config, "inner"), std::nullopt);
+  EXPECT_EQ(icechunk::container_url(config, "three"), std::nullopt);
+  EXPECT_EQ(icechunk::container_url(icechunk::parse_yaml(""), "two"), std::nullopt);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -180,6 +181,91 @@ TEST_P(TransactionTest, RefusesWhatARepositoryCannotHold) {
   EXPECT_ERROR(put(transaction, "a/b/zarr.json", kGroup), "is an array");
   EXPECT_ERROR(put(transaction, "b/zarr.json", "{}"), "b/zarr.json");
   EXPECT_ERROR(start("other"), "other");
+}
+
+TEST_P(TransactionTest, TakesChunksFromManyThreads) {
+  // With so little memory, references go to a file.
+  Transaction transaction(files, "main", std::make_shared<OneVirtualFile>(), {},
+                          {.inline_threshold = 1000, .max_memory = 1000});
+  put(transaction, "a/zarr.json", array_document("[20,20]", "[1,1]", "."));
+  const auto text_of = [](int i, int k) {
+    return std::string(static_cast<std::size_t>(1 + i * 20 + k) * 4, static_cast<char>('a' + i));
+  };
+  const auto key_of = [](int i, int k) {
+    return "a/c." + std::to_string(i) + '.' + std::to_string(k);
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 20; ++i) {
+    threads.emplace_back([&, i] {
+      for (int k = 0; k < 20; ++k) {
+        put(transaction, key_of(i, k), "first");
+        put(transaction, key_of(i, k), text_of(i, k));
+        EXPECT_EQ(text_at(transaction, key_of(i, k)), text_of(i, k));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const auto expect_all = [&](Store& store) {
+    for (int i = 0; i < 20; ++i) {
+      for (int k = 0; k < 20; ++k) EXPECT_EQ(text_at(store, key_of(i, k)), text_of(i, k));
+    }
+    EXPECT_EQ(store.list_all("a").size(), 401);
+  };
+  expect_all(transaction);
+  transaction.commit({});
+  IcechunkStore seen = stored();
+  expect_all(seen);
+}
+
+TEST_P(TransactionTest, KeepsTheKindsOfReferences) {
+  Transaction transaction = start();
+  put(transaction, "a/zarr.json", array_document("[6]", "[2]"));
+  icechunk::ChunkReference external;
+  external.kind = icechunk::ChunkReference::Kind::external;
+  external.object = IcechunkRepository::kUrl;
+  external.offset = 2;
+  external.length = 2;
+  external.etag = "tag";
+  transaction.put_reference("a/c/0", external);
+  external.etag.clear();
+  external.last_modified = 17;
+  transaction.put_reference("a/c/1", external);
+  EXPECT_EQ(text_at(transaction, "a/c/1"), "23");
+  Transaction other = start();
+  other.merge(transaction.changes());
+  other.commit({});
+  put(other, "a/c/2", "45");  // writes the manifest again
+  other.commit({});
+  IcechunkStore seen = stored();
+  EXPECT_EQ(text_at(seen, "a/c/0"), "23");
+  EXPECT_EQ(seen.locate("a/c/0")->reference.etag, "tag");
+  EXPECT_EQ(seen.locate("a/c/1")->reference.last_modified, 17);
+  EXPECT_EQ(seen.locate("a/c/1")->reference.etag, "");
+  external.length = 0;
+  EXPECT_ERROR(transaction.put_reference("a/c/0", external), "no length");
+}
+
+TEST(IcechunkManifests, AreSplitAsTheConfigurationSays) {
+  const auto files = std::make_shared<MemoryStore>();
+  icechunk::create_repository(*files, 1);
+  put(*files, "config.yaml",
+      "inline_chunk_threshold_bytes: 1\nmanifest:\n  splitting:\n    split_sizes:\n"
+      "    - - any_array\n      - - condition: !Axis 0\n          num_chunks: 2\n");
+  Transaction transaction(files, "main", std::make_shared<OneVirtualFile>());
+  put(transaction, "a/zarr.json", array_document("[10,2]", "[2,2]"));
+  for (int i = 0; i < 5; ++i) put(transaction, "a/c/" + std::to_string(i) + "/0", "four");
+  transaction.commit({});
+  EXPECT_EQ(files->list("manifests").keys.size(), 3);
+  EXPECT_EQ(files->list("chunks").keys.size(), 5);
+  put(transaction, "a/c/4/0", "five");
+  transaction.erase("a/c/2/0");
+  transaction.erase("a/c/3/0");
+  transaction.commit({});
+  EXPECT_EQ(files->list("manifests").keys.size(), 4);  // one is kept, one is empty
+  IcechunkStore seen(Repository::open(files), {}, std::make_shared<OneVirtualFile>());
+  EXPECT_EQ(seen.list_all("a"),
+            (std::vector<std::string>{"a/c/0/0", "a/c/1/0", "a/c/4/0", "a/zarr.json"}));
+  EXPECT_EQ(text_at(seen, "a/c/4/0"), "five");
 }
 
 // Another writer's commit in between.

@@ -73,6 +73,7 @@ class HttpStore final : public zarrcore::ForwardingStore {
   zarrcore::StoreTraits traits() const override {
     zarrcore::StoreTraits traits = inner().traits();
     traits.ranges_are_requests = supports_ranges_;
+    traits.puts_conditionally = can_put_conditionally(description());
     return traits;
   }
 
@@ -105,8 +106,11 @@ class HttpStore final : public zarrcore::ForwardingStore {
       } catch (const Error&) {
         absent_->remove(key);
         if (version_now(key).differs_from(expected)) return false;
-        if (checks_conditions(path)) throw;
+        if (checks_conditions(path) || options.must_check) throw;
       }
+    }
+    if (options.must_check) {
+      throw Error(path + " cannot be replaced on the condition that it has not changed");
     }
     // Some servers refuse conditions.
     warn_of_others(options);

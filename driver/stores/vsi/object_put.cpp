@@ -191,6 +191,10 @@ bool checks_conditions(const std::string& path) {
          (is_in_s3(path) && server.find(".amazonaws.com") != std::string::npos);
 }
 
+bool can_put_conditionally(const std::string& path) {
+  return GDAL_ZARR_AT_LEAST(3, 10) && (is_in_azure(path) || is_in_s3(path));
+}
+
 std::string condition_of(const std::string& path, const ValueVersion& expected,
                          std::uint64_t size) {
   if (!GDAL_ZARR_AT_LEAST(3, 10)) return {};

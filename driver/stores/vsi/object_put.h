@@ -21,6 +21,8 @@ zarrcore::ValueVersion version_of_tag(std::string_view tag);
 // Returns true if the server of this path is known to check conditions, and GDAL can send them:
 // Azure, and S3 itself. Other servers with the interface of S3 may ignore or refuse conditions.
 bool checks_conditions(const std::string& path);
+// The same of servers that may also refuse them, with an error.
+bool can_put_conditionally(const std::string& path);
 
 // The HTTP header that makes a put of so many bytes depend on the version; empty if GDAL cannot
 // send it, or if the version is unknown or has an unusual ETag.
