@@ -1,7 +1,7 @@
 #include "zarrcore/icechunk/change_set.h"
 
 #include <algorithm>
-#include <ranges>
+#include <set>
 #include <variant>
 
 #include "zarrcore/base/error.h"
@@ -105,6 +105,12 @@ void ArrayChanges::add(const ArrayChanges& others) {
 
 // Of another rank, it has none of the chunks.
 void ArrayChanges::set_grid(const ArrayChanges& changed) {
+  if (counts == changed.counts) {
+    keys = changed.keys;
+    lengths = changed.lengths;
+    dimension_names = changed.dimension_names;
+    return;
+  }
   std::map<std::uint64_t, std::uint64_t> moved;
   std::vector<std::uint64_t> kept(changed.counts);
   if (rank() == changed.rank()) {
@@ -125,6 +131,10 @@ ChangeSet::ChangeSet(const Snapshot& base, std::uint64_t version) : base_(&base)
   for (std::size_t i = 0; i < base.size(); ++i) {
     nodes.emplace_hint(nodes.end(), base.path(i),
                        Node{node_id(base, i), base.is_array(i), i, nullptr, version});
+  }
+  std::set<NodeId> ids;
+  for (const auto& [path, node] : nodes) {
+    if (!ids.insert(node.id).second) throw Error("/" + path + " has the id of another node");
   }
 }
 
@@ -207,7 +217,7 @@ void ChangeSet::rename(std::string_view from, std::string_view to, bool keeps_id
     throw Error("a node cannot be moved to /" + std::string(to));
   }
   check_free(to);
-  // The log of a commit cannot say that a node has taken the place of another one.
+  // The log of a commit cannot say that one node replaces another.
   for (const std::string& path : paths) {
     keeps_ids &= !base_->find(moved_path(path, from, to)).has_value();
   }

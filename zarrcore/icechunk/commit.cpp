@@ -29,7 +29,8 @@ ObjectId Transaction::Session::put_snapshot(SnapshotRecord& record) {
   const Snapshot& base = base_->snapshot();
   record.parent = parse_id<ObjectId>(base_->snapshot_id());
   record.time = time_after(base.time());
-  ManifestWriter writer(*files_, format_, *base_, *log_, configuration_);
+  ManifestWriter writer(*files_, format_, *base_, *log_, configuration_,
+                        options_.max_manifest_size);
   std::map<std::string, ManifestFile> manifests;
   std::vector<NewNode> nodes;
   for (const auto& node : changes_->nodes) {
@@ -99,7 +100,8 @@ std::string Transaction::Session::commit(const CommitOptions& options) {
     id = put_snapshot(record);
   } while (!move_branch(id, record) && rebase(id, options.ours_win));
   const VersionName version{VersionName::Kind::snapshot, id_text(id)};
-  start_from(Repository::open(files_, version), version);
+  with_context({"snapshot ", version.name, " was committed, but cannot be read"},
+               [&] { start_from(newest_repository(version), version); });
   return version.name;
 }
 

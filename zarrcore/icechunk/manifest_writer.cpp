@@ -1,7 +1,6 @@
 #include "zarrcore/icechunk/manifest_writer.h"
 
 #include <algorithm>
-#include <set>
 
 #include "zarrcore/icechunk/flat_builder.h"
 #include "zarrcore/icechunk/mutable_file.h"
@@ -10,12 +9,43 @@ namespace zarrcore::icechunk {
 namespace {
 
 constexpr std::uint32_t kLog = UINT32_MAX;
-// Larger manifests are split, whatever the configuration says: they are read as a whole.
-constexpr std::uint64_t kMaxContent = std::uint64_t{64} << 20;
 // Of a reference without its bytes or names: its table, its index and the offset to it.
 constexpr std::uint32_t kReferenceSize = 44;
 
 using Index = std::vector<std::uint64_t>;
+
+// A box that contains chunks.
+struct Hull {
+  Index from;
+  Index last;
+
+  void add(const Index& low, const Index& high) {
+    if (from.empty()) {
+      from = low;
+      last = high;
+    }
+    for (std::size_t axis = 0; axis < from.size(); ++axis) {
+      from[axis] = std::min(from[axis], low[axis]);
+      last[axis] = std::max(last[axis], high[axis]);
+    }
+  }
+  bool meets(const Index& low, const Index& high) const {
+    for (std::size_t axis = 0; axis < from.size(); ++axis) {
+      if (high[axis] < from[axis] || low[axis] > last[axis]) return false;
+    }
+    return true;
+  }
+};
+
+Index first_of(const ManifestPart& part) {
+  return {part.from.begin(), part.from.end()};
+}
+
+Index last_of(const ManifestPart& part) {
+  Index last(part.to.begin(), part.to.end());
+  for (std::uint64_t& each : last) --each;
+  return last;
+}
 
 void write_reference(FlatBuilder& builder, FlatBuilder::Place place, const Index& index,
                      const ChunkReference& reference) {
@@ -65,6 +95,46 @@ struct ManifestWriter::Sources {
   std::vector<std::shared_ptr<const Manifest>> manifests;
 };
 
+// A manifest stays if it is as the configuration says and no chunk in its box has changed. A large
+// one also stays if it is apart from all chunks that are written again: most changes of large
+// arrays are local, or append to them.
+template <typename BoxOf>
+std::vector<bool> ManifestWriter::find_changed(const std::vector<ManifestPart>& parts,
+                                               const ArrayChanges& chunks, bool is_copy,
+                                               const BoxOf& box_of) {
+  std::map<Index, Hull> changed;  // by boxes
+  for (const auto& [number, place] : chunks.references) {
+    const Index index = chunks.index_of(number);
+    changed[box_of(index)].add(index, index);
+  }
+  const auto is_in_one_box = [&](const ManifestPart& part) {
+    return box_of(first_of(part)) == box_of(last_of(part));
+  };
+  const bool keeps_large = std::ranges::all_of(parts, is_in_one_box);
+  const auto is_large = [&](const ManifestPart& part) {
+    const ManifestFile file = base_.manifest_file(part.id);
+    return std::max(file.size, file.reference_count * std::uint64_t{kReferenceSize}) >=
+           max_size_ / 4;
+  };
+  std::vector<bool> is_changed(parts.size());
+  for (bool has_grown = true; has_grown;) {
+    has_grown = false;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (is_changed[i]) continue;
+      const Index from = first_of(parts[i]);
+      const Index last = last_of(parts[i]);
+      const auto hull = changed.find(box_of(from));
+      const bool is_apart = hull == changed.end() ||
+                            (keeps_large && !hull->second.meets(from, last) && is_large(parts[i]));
+      if (!is_copy && is_in_one_box(parts[i]) && chunks.keeps(last) && is_apart) continue;
+      is_changed[i] = true;
+      has_grown = true;
+      if (keeps_large) changed[box_of(from)].add(from, last);
+    }
+  }
+  return is_changed;
+}
+
 std::vector<ManifestPart> ManifestWriter::write(const ChangeSet& changes,
                                                 const ChangeSet::Nodes::value_type& array,
                                                 const ArrayChanges& chunks) {
@@ -89,16 +159,11 @@ std::vector<ManifestPart> ManifestWriter::write(const ChangeSet& changes,
     entries.push_back(
         {number, place, kLog, kReferenceSize + static_cast<std::uint32_t>(log_.size(place))});
   }
-  std::set<Index> changed;
-  for (const auto& [box, entries] : boxes) changed.insert(box);
   std::vector<ManifestPart> parts;
-  for (const ManifestPart& part : old) {
-    const Index from(part.from.begin(), part.from.end());
-    Index last(part.to.begin(), part.to.end());
-    for (std::uint64_t& each : last) --each;
-    const Index box = box_of(from);
-    const bool is_whole = changes.is_kept(node) && box == box_of(last) && chunks.keeps(last);
-    if (is_whole && !changed.contains(box)) {
+  const std::vector<bool> is_changed = find_changed(old, chunks, !changes.is_kept(node), box_of);
+  for (std::size_t i = 0; i < old.size(); ++i) {
+    const ManifestPart& part = old[i];
+    if (!is_changed[i]) {
       parts.push_back(part);
       continue;
     }
@@ -134,7 +199,7 @@ void ManifestWriter::put(const Sources& sources, std::span<const Entry> entries,
                          std::vector<ManifestPart>& parts) {
   std::uint64_t size = 0;
   for (const Entry& entry : entries) size += entry.size;
-  if (size <= kMaxContent || entries.size() == 1) {
+  if (size <= max_size_ || entries.size() == 1) {
     parts.push_back(put_one(sources, entries));
     return;
   }

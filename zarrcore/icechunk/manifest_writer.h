@@ -18,8 +18,13 @@ class ManifestWriter {
  public:
   // All must outlive this.
   ManifestWriter(Store& files, int format, IcechunkStore& base, const ReferenceLog& log,
-                 const Configuration& configuration)
-      : files_(files), format_(format), base_(base), log_(log), configuration_(configuration) {}
+                 const Configuration& configuration, std::uint64_t max_size)
+      : files_(files),
+        format_(format),
+        base_(base),
+        log_(log),
+        configuration_(configuration),
+        max_size_(max_size) {}
 
   // Puts the manifests of an array, and returns all that it has then. `chunks` are those of the
   // array in `changes`.
@@ -42,6 +47,10 @@ class ManifestWriter {
   };
   struct Sources;
 
+  // Which of the array's manifests must be written again.
+  template <typename BoxOf>
+  std::vector<bool> find_changed(const std::vector<ManifestPart>& parts, const ArrayChanges& chunks,
+                                 bool is_copy, const BoxOf& box_of);
   void put(const Sources& sources, std::span<const Entry> entries, std::size_t axis,
            std::vector<ManifestPart>& parts);
   ManifestPart put_one(const Sources& sources, std::span<const Entry> entries);
@@ -51,6 +60,7 @@ class ManifestWriter {
   IcechunkStore& base_;
   const ReferenceLog& log_;
   const Configuration& configuration_;
+  std::uint64_t max_size_;  // of a manifest, not compressed
   std::map<std::string, ManifestFile> written_;
 };
 

@@ -151,7 +151,7 @@ class Merge {
     const auto& [path, old] = ours;
     const auto existing = theirs_.nodes.find(path);
     if (existing != theirs_.nodes.end()) {
-      // Whoever makes the first array makes the groups around it.
+      // Each writer of a first array makes the groups around it.
       const bool is_same_group = !old.base && !old.is_array && !existing->second.is_array &&
                                  theirs_.document(existing->second) == ours_.document(old);
       if (!is_same_group) note(path, "was created, and others have created it");

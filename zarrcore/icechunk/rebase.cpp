@@ -65,8 +65,7 @@ ChangedChunks read_logs(const std::vector<ObjectId>& logs, Store& files) {
 
 bool Transaction::Session::rebase(const ObjectId& attempted, bool ours_win) {
   const VersionName version{VersionName::Kind::branch, branch_};
-  auto tip =
-      std::make_shared<IcechunkStore>(Repository::open(files_, version), version, virtual_files_);
+  auto tip = std::make_shared<IcechunkStore>(newest_repository(version), version, virtual_files_);
   const NewCommits added = commits_since(base_->snapshot_id(), tip, *files_);
   // The answer to our own request may have been lost.
   if (std::ranges::find(added.commits, attempted) != added.commits.end()) return false;

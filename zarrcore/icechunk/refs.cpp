@@ -107,7 +107,12 @@ void create_repository(Store& files, int format) {
     SnapshotRecord record;
     record.time = time_after(0);
     record.message = "Repository initialized";
-    put_file(files, "snapshots", id, make_snapshot(id, record, format, {}, {}).span());
+    const Buffer snapshot = make_snapshot(id, record, format, {}, {});
+    const ValuePart whole{snapshot.span()};
+    const PutOptions if_absent{.expected = ValueVersion::absent(), .is_durable = true};
+    if (!files.put_parts(join_path("snapshots", kFirstSnapshot), {&whole, 1}, if_absent)) {
+      throw Error("another program creates a repository");
+    }
     if (format == 2) put_file(files, "transactions", id, make_empty_log(id, format).span());
     const auto check_absent = [](bool exists) {
       if (exists) throw Error("another program has created a repository");
@@ -118,8 +123,8 @@ void create_repository(Store& files, int format) {
         return RepositoryInfo(id, record).file();
       });
     } else {
-      change_ref(files, branch_key(kMain), [&](const std::optional<std::string>& snapshot) {
-        check_absent(snapshot.has_value());
+      change_ref(files, branch_key(kMain), [&](const std::optional<std::string>& existing) {
+        check_absent(existing.has_value());
         return std::string(kFirstSnapshot);
       });
     }

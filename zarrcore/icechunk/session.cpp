@@ -5,6 +5,7 @@
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/icechunk/formats.h"
 #include "zarrcore/icechunk/mutable_file.h"
 
 namespace zarrcore::icechunk {
@@ -48,12 +49,12 @@ Transaction::Session::Session(std::shared_ptr<Store> files, std::string branch,
       options_(options) {
   check_can_replace(*files_);
   const VersionName version{VersionName::Kind::branch, branch_};
-  const auto repository = Repository::open(files_, version);
+  const auto repository = newest_repository(version);
   format_ = repository->format();
   if (format_ == 1) {
     can_move_nodes_ = false;
   } else {
-    const auto file = files_->get("repo");
+    const auto file = files_->get(kRepositoryFile);
     if (!file) throw Error("the repository has been removed");
     const RepositoryInfo info(file->span());
     info.check_online();
@@ -62,6 +63,13 @@ Transaction::Session::Session(std::shared_ptr<Store> files, std::string branch,
   configuration_ =
       with_context("the configuration", [&] { return Configuration(repository->configuration()); });
   start_from(repository, version);
+}
+
+std::shared_ptr<const Repository> Transaction::Session::newest_repository(
+    const VersionName& version) const {
+  files_->refresh(kRepositoryFile);
+  files_->refresh(branch_key(branch_));
+  return Repository::open(files_, version);
 }
 
 void Transaction::Session::start_from(std::shared_ptr<const Repository> repository,

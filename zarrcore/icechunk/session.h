@@ -75,7 +75,7 @@ class Transaction::Session {
     std::vector<std::uint64_t> index;
     std::uint64_t number = 0;
     std::optional<std::uint64_t> place;     // in the log, or ArrayChanges::kErased
-    std::optional<std::size_t> base_array;  // position in the base, if the chunk may be there
+    std::optional<std::size_t> base_array;  // position in the base, which may have the chunk
   };
 
   // These are called with the mutex held, which find_in_base() and value_of() do not need.
@@ -87,6 +87,8 @@ class Transaction::Session {
   bool has_version(std::string_view key, const PutOptions& options) const;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> chunks_of(
       const ChangeSet::Nodes::value_type& array, const ArrayChanges& chunks) const;
+  // As it is now: nothing is taken from caches.
+  std::shared_ptr<const Repository> newest_repository(const VersionName& version) const;
   void start_from(std::shared_ptr<const Repository> repository, const VersionName& version);
   void start_from(std::shared_ptr<IcechunkStore> base, std::unique_ptr<ChangeSet> changes);
   ObjectId put_snapshot(SnapshotRecord& record);

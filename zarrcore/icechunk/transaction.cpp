@@ -73,7 +73,13 @@ bool Transaction::has_changes() const {
 }
 
 std::string Transaction::commit(const CommitOptions& options) {
-  return session_->commit(options);
+  try {
+    return session_->commit(options);
+  } catch (const CommitConflict&) {
+    throw;  // stays one
+  } catch (...) {
+    rethrow_with_context({description(), ", branch ", branch()});
+  }
 }
 
 void Transaction::roll_back() {

@@ -29,6 +29,9 @@ struct TransactionOptions {
   std::optional<std::uint64_t> inline_threshold = {};
   // The memory for references to changed chunks, in bytes. Beyond that they go to a temporary file.
   std::uint64_t max_memory = std::uint64_t{64} << 20;
+  // The size of a manifest in bytes, not compressed, beyond which it is split whatever the
+  // configuration says: manifests are read as a whole.
+  std::uint64_t max_manifest_size = std::uint64_t{64} << 20;
 };
 
 struct CommitOptions {
@@ -65,7 +68,7 @@ class Transaction final : public Store {
   // Makes the changes a snapshot of the branch, and returns its id; the transaction continues from
   // there. If others have changed the branch meanwhile, the changes are applied to that. Throws
   // CommitConflict if they cannot be, and Error if there are no changes. When it throws, the branch
-  // is unchanged, and so is the transaction.
+  // is unchanged unless the message says so, and the transaction still has its changes.
   std::string commit(const CommitOptions& options);
   // Drops all changes.
   void roll_back();

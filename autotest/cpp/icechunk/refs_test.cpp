@@ -219,7 +219,7 @@ TEST_P(RefsTest, FailuresAtAnyPutLeaveTheOldBranchOrTheNew) {
       EXPECT_EQ(now != old, is_committed);
       EXPECT_EQ(start(files).has(name + "/zarr.json"), is_committed);
       if (!is_committed) {
-        transaction.commit({});  // the changes are still there
+        transaction.commit({});  // with the same changes
         EXPECT_TRUE(start(files).has(name + "/zarr.json"));
       }
     }

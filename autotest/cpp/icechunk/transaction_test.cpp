@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <thread>
 #include <utility>
@@ -266,6 +267,40 @@ TEST(IcechunkManifests, AreSplitAsTheConfigurationSays) {
   EXPECT_EQ(seen.list_all("a"),
             (std::vector<std::string>{"a/c/0/0", "a/c/1/0", "a/c/4/0", "a/zarr.json"}));
   EXPECT_EQ(text_at(seen, "a/c/4/0"), "five");
+}
+
+TEST_P(TransactionTest, SplitsLargeManifests) {
+  constexpr int kSide = 12;
+  const auto key_of = [](int i, int k) {
+    return "a/c/" + std::to_string(i) + '/' + std::to_string(k);
+  };
+  std::map<std::string, std::string> expected;
+  Transaction transaction(files, "main", std::make_shared<OneVirtualFile>(), {},
+                          {.max_manifest_size = 800});
+  put(transaction, "a/zarr.json", array_document("[12,12]", "[1,1]"));
+  const auto change = [&](int i, int k, const std::string& text) {
+    put(transaction, key_of(i, k), text);
+    expected[key_of(i, k)] = text;
+  };
+  const auto commit = [&] {
+    const std::size_t before = files->list("manifests").keys.size();
+    transaction.commit({});
+    IcechunkStore seen = stored();
+    EXPECT_EQ(seen.list_all("a").size(), expected.size() + 1);
+    for (const auto& [key, text] : expected) EXPECT_EQ(text_at(seen, key), text);
+    return files->list("manifests").keys.size() - before;
+  };
+  for (int i = 0; i < kSide - 2; ++i) {
+    for (int k = 0; k < kSide; ++k) change(i, k, key_of(i, k));
+  }
+  EXPECT_GT(commit(), 8);
+  change(3, 3, "local");
+  EXPECT_LE(commit(), 3);
+  for (int k = 0; k < kSide; ++k) change(kSide - 1, k, "appended");
+  EXPECT_LE(commit(), 2);
+  change(0, 0, "everywhere");
+  change(kSide - 1, kSide - 1, "everywhere");
+  EXPECT_GT(commit(), 8);
 }
 
 // Another writer's commit in between.
