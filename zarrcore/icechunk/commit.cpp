@@ -95,10 +95,12 @@ std::string Transaction::Session::commit(const CommitOptions& options) {
     record.properties.push_back(text_property(name, value, format_));
   }
   std::ranges::sort(record.properties, {}, &Property::name);
-  ObjectId id{};
-  do {
+  ObjectId id = put_snapshot(record);
+  while (!move_branch(id, record) && rebase(id, options.ours_win)) {
+    // Others may have made the same groups.
+    if (changes_->is_empty()) return base_->snapshot_id();
     id = put_snapshot(record);
-  } while (!move_branch(id, record) && rebase(id, options.ours_win));
+  }
   const VersionName version{VersionName::Kind::snapshot, id_text(id)};
   with_context({"snapshot ", version.name, " was committed, but cannot be read"},
                [&] { start_from(newest_repository(version), version); });

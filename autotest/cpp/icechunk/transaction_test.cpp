@@ -375,6 +375,52 @@ TEST_P(RebaseTest, RefusesWhatContradicts) {
   }
 }
 
+TEST_P(TransactionTest, LetsTwoWritersMakeTheSameGroup) {
+  Transaction first = start();
+  Transaction second = start();
+  for (Transaction* each : {&first, &second}) put(*each, "zarr.json", kGroup);
+  put(first, "a/zarr.json", array_document("[6]", "[2]"));
+  put(second, "b/zarr.json", array_document("[6]", "[2]"));
+  put(second, "b/c/0", "bb");
+  const std::string tip = first.commit({});
+  second.commit({});
+  IcechunkStore seen = stored();
+  EXPECT_EQ(seen.list_all(""),
+            (std::vector<std::string>{"a/zarr.json", "b/c/0", "b/zarr.json", "zarr.json"}));
+  EXPECT_EQ(icechunk::ancestry(*files, seen.snapshot_id()).at(1).id, tip);
+}
+
+TEST_P(RebaseTest, LetsOursWinIfAsked) {
+  Transaction second = start();
+  put(first, "a/c/0", "11");
+  put(first, "g/zarr.json", R"({"zarr_format":3,"node_type":"group","attributes":{"a":1}})");
+  first.commit({});
+  put(second, "a/c/0", "22");
+  second.erase_prefix("g", {});
+  EXPECT_THROW(second.commit({}), icechunk::CommitConflict);
+  second.commit({.ours_win = true});
+  IcechunkStore seen = stored();
+  EXPECT_EQ(text_at(seen, "a/c/0"), "22");
+  EXPECT_FALSE(seen.has("g/zarr.json"));
+}
+
+TEST_P(TransactionTest, RefusesDamagedRepositoriesBeforeItWrites) {
+  Transaction transaction = start();
+  put(transaction, "zarr.json", kGroup);
+  transaction.commit({});
+  const auto keys = files->list_all("");
+  for (const std::string& key : keys) {
+    if (key.starts_with("transactions") || key.starts_with("overwritten")) continue;
+    if (key == "snapshots/1CECHNKREP0F1RSTCMT0") continue;
+    const Buffer old = *files->get(key, kNoSizeLimit);
+    files->put(key, old.span().first(old.size() / 2));
+    EXPECT_ERROR(start(), "memory");
+    files->put(key, old.span());
+  }
+  EXPECT_EQ(files->list_all(""), keys);
+  start();
+}
+
 TEST_P(TransactionTest, MergesChangesOfWorkers) {
   Transaction transaction = start();
   put(transaction, "zarr.json", kGroup);
