@@ -64,6 +64,7 @@ class Merge {
     const auto path = paths_.find(id);
     if (path == paths_.end()) return {};
     const Node* node = theirs_.find(path->second);
+    if (node == nullptr) return {};
     return {path->second, node, path->second != snapshot.path(base),
             theirs_.document(*node) != snapshot.document(base), their_chunks_.contains(id)};
   }

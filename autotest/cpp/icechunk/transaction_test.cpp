@@ -338,6 +338,19 @@ TEST_P(RebaseTest, AppliesChangesOfOtherNodesAndChunks) {
   EXPECT_EQ(icechunk::ancestry(*files, seen.snapshot_id()).size(), 4);
 }
 
+TEST_P(RebaseTest, MovesNodesThatOthersHaveNotChanged) {
+  Transaction second = start();
+  put(first, "g/n/zarr.json", kGroup);
+  first.commit({});
+  second.rename_prefix("a", "moved");
+  put(second, "moved/c/2", "22");
+  second.commit({});
+  IcechunkStore seen = stored();
+  EXPECT_EQ(seen.list_all(""),
+            (std::vector<std::string>{"g/n/zarr.json", "g/zarr.json", "moved/c/0", "moved/c/2",
+                                      "moved/zarr.json", "zarr.json"}));
+}
+
 TEST_P(RebaseTest, RefusesWhatContradicts) {
   using Change = std::function<void(Transaction&)>;
   const std::vector<std::pair<Change, Change>> conflicts = {
