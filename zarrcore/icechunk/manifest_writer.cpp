@@ -66,19 +66,12 @@ void write_reference(FlatBuilder& builder, FlatBuilder::Place place, const Index
   }
   if (reference.offset != 0) fields.number(2, reference.offset);
   const auto table = builder.table(place, fields);
-  std::array<std::byte, sizeof(std::uint32_t) * 64> numbers;  // NOLINT: filled below
-  std::vector<std::byte> many;
-  std::byte* start = numbers.data();
-  const std::size_t size = index.size() * sizeof(std::uint32_t);
-  if (size > numbers.size()) {
-    many.resize(size);
-    start = many.data();
-  }
+  std::vector<std::byte> numbers(index.size() * sizeof(std::uint32_t));
   for (std::size_t axis = 0; axis < index.size(); ++axis) {
     store_integer(static_cast<std::uint32_t>(index[axis]), Endian::little,
-                  start + axis * sizeof(std::uint32_t));
+                  numbers.data() + axis * sizeof(std::uint32_t));
   }
-  builder.structures(table[0], {start, size}, sizeof(std::uint32_t), sizeof(std::uint32_t));
+  builder.structures(table[0], numbers, sizeof(std::uint32_t), sizeof(std::uint32_t));
   if (reference.kind == ChunkReference::Kind::inlined) builder.bytes(table[1], reference.bytes);
   if (reference.kind == ChunkReference::Kind::external) {
     builder.text(table[5], reference.object);
