@@ -70,7 +70,7 @@ void check_copies_no_references(CSLConstList options) {
 GDALDataset* copy_references(const char* name, GDALDataset& source, CSLConstList options,
                              GDALProgressFunc progress, void* progress_data) {
   warn_of_unused_options(options, kAllOptions);
-  const std::string folder = new_store_path(name);
+  const std::string folder = new_store_path(name, CreationOptions(options, kAllOptions));
   const std::string document = reference_document(source);
   check_can_be_created(folder, "references are not added to it");
   const PartialProgress report_progress(0.0, 1.0, progress, progress_data);

@@ -19,7 +19,9 @@
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"
 #include "driver/raster/band_values.h"
+#include "driver/raster/erase_raster.h"
 #include "driver/stores/connection_string.h"
+#include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/open_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -47,23 +49,28 @@ class RasterCreation {
   RasterCreation(const char* name, CSLConstList option_list)
       : option_list_(option_list),
         options_(option_list, kAllOptions),
-        path_(new_store_path(name)),
-        is_appended_(options_.boolean("APPEND_SUBDATASET")) {
+        path_(new_store_path(name, options_)),
+        is_in_repository_(has_icechunk_prefix(path_)),
+        is_appended_(is_in_repository_ || options_.boolean("APPEND_SUBDATASET")) {
     suggest_creation_options(option_list);
     array_name_ = options_.text("ARRAY_NAME");
     if (options_.is_given("ARRAY_NAME")) {
       check_array_name();
       return;
     }
-    if (is_appended_) throw Error("appending a subdataset needs the option ARRAY_NAME");
-    array_name_ = store_name(path_);
+    if (options_.boolean("APPEND_SUBDATASET")) {
+      throw Error("appending a subdataset needs the option ARRAY_NAME");
+    }
+    array_name_ = store_name(is_in_repository_ ? name_in_repository() : path_);
   }
 
   // Creates the store, unless a subdataset is appended to one, and an array for all bands or one
   // for each. Throws zarrcore::Error; nothing is left behind then.
   std::unique_ptr<RasterDataset> run(const NewRaster& raster) {
     if (raster.types.empty()) throw Error(path_ + ": a raster needs at least one band");
-    if (is_appended_) {
+    if (is_in_repository_) {
+      session_ = create_session(path_, options_, "");
+    } else if (is_appended_) {
       SessionOptions session_options;
       session_options.is_writable = true;
       session_options.make_classic_dataset = &make_classic_dataset;
@@ -93,8 +100,9 @@ class RasterCreation {
       const QuietErrors quiet;
       if (dataset) dataset->discard();
       try {
-        session_->erase_created_nodes();
-        if (is_appended_ && *session_->attributes(group_) != *old_attributes_) {
+        session_->roll_back();
+        if (!is_in_repository_) session_->erase_created_nodes();
+        if (is_appended_ && !is_in_repository_ && *session_->attributes(group_) != *old_attributes_) {
           session_->change_attributes(
               group_, [this](zarrcore::Json& attributes) { attributes = *old_attributes_; });
         }
@@ -111,6 +119,9 @@ class RasterCreation {
     }
     if (!is_appended_) remove_new_store(path_);
   }
+
+  // A copy is complete. Throws zarrcore::Error if it cannot be committed.
+  void commit() const { session_->commit_copy(); }
 
   // The dataset of run() is what was wanted.
   void accept() const {
@@ -140,21 +151,47 @@ class RasterCreation {
     const bool is_split = raster.bands_differ && !asks_for_one_array();
     const bool is_one_array =
         raster.types.size() == 1 || (options_.boolean("SINGLE_ARRAY") && !is_split);
-    std::vector<std::shared_ptr<Array>> arrays;
-    if (is_one_array) {
-      arrays.push_back(make_array(array_name_, raster, std::nullopt));
-    } else {
-      for (std::size_t band = 0; band < raster.types.size(); ++band) {
+    std::vector<std::string> names{array_name_};
+    if (!is_one_array) {
+      names.clear();
+      for (std::size_t band = 1; band <= raster.types.size(); ++band) {
         const std::string prefix = options_.is_given("ARRAY_NAME") ? array_name_ + "_band" : "Band";
-        arrays.push_back(make_array(prefix + std::to_string(band + 1), raster, band));
+        names.push_back(prefix + std::to_string(band));
       }
     }
-    if (is_split && !is_appended_) name_bands(arrays);
+    if (is_in_repository_) make_room(names);
+    const bool is_alone =
+        session_->hierarchy().child_names("", zarrcore::NodeKind::array).empty();
+    std::vector<std::shared_ptr<Array>> arrays;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      arrays.push_back(make_array(names[i], raster, is_one_array ? std::nullopt : std::optional(i)));
+    }
+    if (is_split && is_alone) name_bands(arrays);
     RasterView view = arrays.size() > 1 ? RasterView(arrays) : view_of(arrays.front());
     const std::string name =
         is_appended_ ? format_connection_string(path_, arrays.front()->GetFullName()) : path_;
     return RasterDataset::of_new_arrays(
         std::move(view), name, is_appended_ ? arrays.front()->GetFullName() : std::string());
+  }
+
+  // The repository's path, or the group in it.
+  std::string name_in_repository() const {
+    const IcechunkPath path = parse_icechunk_path(path_);
+    return path.key.empty() ? path.repository : path.key;
+  }
+
+  // Removes arrays of these names if the options say so; else it is an error if there are any.
+  void make_room(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      const std::string path = zarrcore::normalize_path(name);
+      if (!session_->hierarchy().node(path)) continue;
+      if (!options_.boolean("OVERWRITE")) {
+        throw Error(path_ + ": " + path +
+                    " already exists; OVERWRITE=YES replaces it, and ARRAY_NAME gives the new array "
+                    "another name");
+      }
+      erase_raster(*session_, path);
+    }
   }
 
   // Creates the groups that do not exist yet on the way to `group`.
@@ -246,7 +283,8 @@ class RasterCreation {
   CSLConstList option_list_;
   CreationOptions options_;
   std::string path_;
-  bool is_appended_;
+  bool is_in_repository_;
+  bool is_appended_;  // to a store that may have others
   std::string array_name_;
   std::shared_ptr<Session> session_;
   std::string group_;  // to which an array is appended
@@ -270,6 +308,7 @@ GDALDataset* create(const char* name, int columns, int rows, int bands, GDALData
       FirstFailure::note();
       creation.undo(std::move(dataset));
     } else {
+      dataset->end_session_when_closed();
       creation.accept();
     }
     return dataset.release();
@@ -298,11 +337,13 @@ GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, O
       const bool has_overviews = creation.options().is("OVERVIEWS", "AUTO");
       is_copied = copy_raster(*source, *dataset, is_strict != FALSE, has_overviews, progress,
                               progress_data);
+      if (is_copied) creation.commit();
     } catch (...) {
       creation.undo(std::move(dataset));
       throw;
     }
     if (is_copied) {
+      dataset->end_session_when_closed();
       creation.accept();
     } else {
       FirstFailure::note();

@@ -13,24 +13,38 @@
 #include "driver/gdal/messages.h"
 #include "driver/multidim/group.h"
 #include "driver/new_array/creation_options.h"
+#include "driver/raster/erase_raster.h"
+#include "driver/stores/icechunk/icechunk_path.h"
 
 namespace gdal_zarr {
 namespace {
 
-GDALDataset* make_hierarchy(const char* name, CSLConstList group_options, CSLConstList options) {
-  return guarded<GDALDataset*>(nullptr, [&]() -> GDALDataset* {
+MultidimDataset* make_hierarchy(const char* name, CSLConstList group_options,
+                                CSLConstList options) {
+  return guarded<MultidimDataset*>(nullptr, [&] {
     warn_of_unused_options(group_options, kAllOptions);
     warn_of_similar_names(creation_options(), kDatasetOption, "creation option", options);
     check_copies_no_references(options);
-    const std::string path = new_store_path(name);
-    const auto session = create_session(path, CreationOptions(options, kDatasetOption),
-                                        "open it for update to add arrays");
+    const CreationOptions values(options, kDatasetOption);
+    const std::string path = new_store_path(name, values);
+    const auto session = create_session(path, values, "open it for update to add arrays");
     session->end_opening();
     // An archive is complete when it is closed. Elsewhere the documents are stored; over the
     // network, consolidated metadata waits for the arrays.
     if (!session->is_archive() && !session->is_slow()) session->flush();
     return new MultidimDataset(session, path);
   });
+}
+
+// In a repository, the options say whether those that exist are replaced.
+void make_room(const GDALGroup& source, Session& session, CSLConstList options) {
+  if (session.icechunk() == nullptr || !CPLFetchBool(options, "OVERWRITE", false)) return;
+  for (const std::string& name : source.GetMDArrayNames()) {
+    if (session.hierarchy().node(name)) erase_raster(session, name);
+  }
+  for (const std::string& name : source.GetGroupNames()) {
+    if (session.hierarchy().node(name)) session.erase_node(name);
+  }
 }
 
 // The first group or array of `source` that the copy lacks; empty if it has all of them.
@@ -57,9 +71,10 @@ std::string find_missing(const GDALGroup& source, const GDALGroup& copy) {
 
 // GDAL copies what it can: unless `is_strict`, metadata that could not be read or expressed is a
 // warning. A group or an array that the copy lacks is an error, since its values would be lost.
-bool copy_nodes(GDALDataset& source, GDALDataset& copy, bool is_strict, OptionList options,
+bool copy_nodes(GDALDataset& source, MultidimDataset& copy, bool is_strict, OptionList options,
                 GDALProgressFunc progress, void* progress_data) {
   HoldMessages messages;
+  make_room(*source.GetRootGroup(), copy.session(), options);
   if (GDALDriver::DefaultCreateCopyMultiDimensional(&source, &copy, is_strict, options, progress,
                                                     progress_data) != CE_None ||
       (is_strict && messages.have_failure())) {
@@ -84,21 +99,28 @@ GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_stric
     for (int i = 0; i < CSLCount(options); ++i) {
       if (!STARTS_WITH_CI(options[i], "ARRAY:")) of_dataset.AddString(options[i]);
     }
-    std::unique_ptr<GDALDataset> copy(make_hierarchy(name, nullptr, of_dataset.List()));
+    std::unique_ptr<MultidimDataset> copy(make_hierarchy(name, nullptr, of_dataset.List()));
     if (!copy) return nullptr;
-    if (copy_nodes(source, *copy, is_strict, options, progress, progress_data)) {
+    const std::string path = copy->GetDescription();
+    const bool is_copied = guarded(false, [&] {
+      if (!copy_nodes(source, *copy, is_strict, options, progress, progress_data)) return false;
       // Before GDAL 3.7, a failed flush is reported to the error handler only.
       CPLErrorReset();
       copy->FlushCache(false);
-      if (CPLGetLastErrorType() < CE_Failure) {
-        remove_older_sidecar(copy->GetDescription());
-        return copy.release();
-      }
+      if (CPLGetLastErrorType() >= CE_Failure) return false;
+      copy->session().commit_copy();
+      return true;
+    });
+    const bool is_in_repository = has_icechunk_prefix(path);
+    if (is_copied) {
+      if (!is_in_repository) remove_older_sidecar(path);
+      return copy.release();
     }
     FirstFailure::note();
     const UnrelatedFailures unrelated;
+    copy->session().roll_back();
     copy.reset();
-    remove_new_store(new_store_path(name));
+    if (!is_in_repository) remove_new_store(path);
     return nullptr;
   });
 }
@@ -106,9 +128,9 @@ GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_stric
 GDALDataset* create_multidimensional(const char* name, CSLConstList group_options,
                                      CSLConstList options) {
   return guarded<GDALDataset*>(nullptr, [&] {
-    std::unique_ptr<GDALDataset> created(make_hierarchy(name, group_options, options));
-    if (created) remove_older_sidecar(created->GetDescription());
-    return created.release();
+    std::unique_ptr<MultidimDataset> created(make_hierarchy(name, group_options, options));
+    if (created && !has_icechunk_prefix(created->GetDescription())) remove_older_sidecar(created->GetDescription());
+    return static_cast<GDALDataset*>(created.release());
   });
 }
 

@@ -14,6 +14,7 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/raster/sidecar.h"
 #include "driver/stores/connection_string.h"
+#include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/references/open_references.h"
 #include "driver/stores/vsi/object_store.h"
@@ -44,6 +45,9 @@ std::string whole_store(const char* name) {
   if (has_prefix(path) || has_reference_prefix(path) ||
       zarrcore::is_document_name(CPLGetFilename(path.c_str()))) {
     throw Error(path + " must be the path of a whole store");
+  }
+  if (has_icechunk_scheme(name) || has_icechunk_prefix(path) || is_only_icechunk(path)) {
+    throw Error(path + " is an Icechunk repository: none is removed, renamed or copied");
   }
   // A listing from before the store was created does not show it.
   if (!VSIIsLocal(path.c_str())) VSICurlPartialClearCache(CPLGetPath(path.c_str()));
@@ -202,12 +206,17 @@ CPLErr copy_store(const char* new_name, const char* old_name) {
   });
 }
 
-std::string new_store_path(const char* name) {
+std::string new_store_path(const char* name, const CreationOptions& options) {
   const ConnectionString connection = parse_connection_string(name);
   if (connection.array) {
     throw Error(std::string(name) + ": the option ARRAY_NAME gives the name of a new array");
   }
-  return connection.store_path;
+  const std::string branch(options.text("BRANCH"));
+  using zarrcore::icechunk::VersionName;
+  return find_icechunk_path(
+      connection.store_path,
+      branch.empty() ? std::nullopt
+                     : std::optional(VersionName{VersionName::Kind::branch, branch}));
 }
 
 std::shared_ptr<zarrcore::Store> check_can_be_created(const std::string& path, const char* advice) {
@@ -248,13 +257,27 @@ void remove_older_sidecar(const std::string& path) {
 
 std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options,
                                         const char* advice) {
+  SessionOptions session_options;
+  session_options.make_classic_dataset = &make_classic_dataset;
+  if (has_icechunk_prefix(path)) {
+    if (options.is_given("FORMAT") && !options.is("FORMAT", "ZARR_V3")) {
+      throw Error(path + ": Icechunk repositories are of FORMAT=ZARR_V3");
+    }
+    session_options.is_writable = true;
+    session_options.icechunk = icechunk_write_options(options);
+    session_options.icechunk.new_format = options.is("ICECHUNK_FORMAT", "1") ? 1 : 2;
+    return Session::open(path, session_options);
+  }
+  for (const char* option : {"OVERWRITE", "NEW_BRANCH"}) {
+    if (options.is_given(option)) {
+      throw Error(path + ": the option " + option + " is for Icechunk repositories");
+    }
+  }
   auto store = check_can_be_created(path, advice);
   const zarrcore::Format& format = options.is("FORMAT", "ZARR_V3")   ? zarrcore::v3_format()
                                    : options.is("FORMAT", "ZARR_V1") ? zarrcore::v1_format()
                                                                      : zarrcore::v2_format();
-  SessionOptions session_options;
   session_options.use_consolidated = options.boolean("CREATE_CONSOLIDATED_METADATA");
-  session_options.make_classic_dataset = &make_classic_dataset;
   return Session::create(path, format, session_options, std::move(store));
 }
 

@@ -261,8 +261,8 @@ std::string lock_folder(const std::string& store_path, const std::string& option
   return option;
 }
 
-// `path`, or if it is an Icechunk repository, the path of the version that options choose.
-std::string store_path(const std::string& path, const OptionValues& options) {
+// The version of an Icechunk repository that options choose.
+std::optional<zarrcore::icechunk::VersionName> icechunk_version(const OptionValues& options) {
   using zarrcore::icechunk::VersionName;
   constexpr std::pair<const char*, VersionName::Kind> kVersions[] = {
       {"BRANCH", VersionName::Kind::branch},
@@ -275,24 +275,7 @@ std::string store_path(const std::string& path, const OptionValues& options) {
     if (version) throw Error("the open options BRANCH, TAG and SNAPSHOT exclude each other");
     version = VersionName{kind, name};
   }
-  const bool ignores_changes = options.boolean("IGNORE_TIMESTAMP_ETAG");
-  const bool has_prefix = has_icechunk_prefix(path);
-  if (!has_prefix && !version) {
-    // On the network, finding out takes requests, which are not spent on stores of other kinds.
-    const bool is_examined = VSIIsLocal(path.c_str()) || ignores_changes;
-    if (!is_examined || !is_only_icechunk(path)) return path;
-  }
-  IcechunkPath named = has_prefix ? parse_icechunk_path(path) : IcechunkPath{path};
-  if (version) {
-    if (named.has_version) {
-      throw Error("the name says which " + describe(named.version) +
-                  " to open, so the open option must not say another");
-    }
-    named.version = *version;
-    named.has_version = true;
-  }
-  named.ignores_changes |= ignores_changes;
-  return format_icechunk_path(named);
+  return version;
 }
 
 }  // namespace
@@ -319,7 +302,9 @@ GDALDataset* open(GDALOpenInfo* info) {
         zipped ? *zipped : parse_connection_string(info->pszFilename),
         open_options(info->papszOpenOptions),
     };
-    call.connection.store_path = store_path(call.connection.store_path, call.options);
+    call.connection.store_path =
+        find_icechunk_path(call.connection.store_path, icechunk_version(call.options),
+                           call.options.boolean("IGNORE_TIMESTAMP_ETAG"));
     if (call.options.boolean("CACHE_KERCHUNK_JSON")) {
       call.connection.store_path = path_of_cached_references(call.connection.store_path);
     }
@@ -337,6 +322,8 @@ GDALDataset* open(GDALOpenInfo* info) {
     options.assumes_longlat = call.options.boolean("ASSUME_LONGLAT");
     options.stores_empty_chunks = call.options.boolean("WRITE_EMPTY_CHUNKS");
     options.make_classic_dataset = &make_classic_dataset;
+    options.icechunk = icechunk_write_options(call.options);
+    options.icechunk.session = call.options.text("SESSION");
     const StoreHints hints{std::move(folder), expected_array(call.connection)};
     const auto session = Session::open(call.connection.store_path, options, hints);
     if (options.is_writable) session->hierarchy().store()->remove_leftovers();
@@ -345,6 +332,7 @@ GDALDataset* open(GDALOpenInfo* info) {
                                              ? new MultidimDataset(session, info->pszFilename)
                                              : open_raster(*session, call));
     session->end_opening();
+    if (auto* raster = dynamic_cast<RasterDataset*>(dataset.get())) raster->end_session_when_closed();
     return dataset.release();
   });
 }

@@ -1,4 +1,6 @@
 #include "driver/entry/open.h"
+#include "driver/stores/icechunk/icechunk_writer.h"
+
 namespace gdal_zarr {
 namespace {
 
@@ -62,6 +64,13 @@ constexpr Option kOpenOptions[] = {
     rows::text("TAG", kStoreOption, "", "Of an Icechunk repository: the tag to open"),
     rows::text("SNAPSHOT", kStoreOption, "",
                "Of an Icechunk repository: the id of the snapshot to open"),
+    rows::new_branch(kStoreOption),
+    rows::commit_time(kStoreOption),
+    rows::commit_message(kStoreOption),
+    rows::commit_properties(kStoreOption),
+    rows::text("SESSION", kStoreOption, "",
+               "Changes of an Icechunk repository to start from, of another dataset or of a commit "
+               "that failed: their text, or the path of a file"),
     rows::boolean("IGNORE_TIMESTAMP_ETAG", kStoreOption, "NO",
                   "Whether virtual chunks of an Icechunk repository are read although their files "
                   "have changed since they were referenced"),

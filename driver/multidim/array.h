@@ -256,6 +256,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
             void* buffer, zarrcore::Strides strides) const;
   void write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
              const void* buffer, zarrcore::Strides strides);
+  void write_values(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
+                    const void* buffer, zarrcore::Strides strides);
   // Those in the sidecar, because elements change.
   void drop_statistics();
   std::shared_ptr<zarrcore::ArrayWriter> writer();

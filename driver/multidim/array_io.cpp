@@ -65,6 +65,17 @@ void Array::read(const zarrcore::Selection& selection, const GDALExtendedDataTyp
 
 void Array::write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
                   const void* buffer, zarrcore::Strides strides) {
+  try {
+    write_values(selection, buffer_type, buffer, std::move(strides));
+  } catch (...) {
+    session_->set_failed();
+    throw;
+  }
+}
+
+void Array::write_values(const zarrcore::Selection& selection,
+                         const GDALExtendedDataType& buffer_type, const void* buffer,
+                         zarrcore::Strides strides) {
   check_exists();
   // The metadata needed to read a chunk is stored before the first chunk.
   session_->writable_hierarchy().flush_node(node_path());

@@ -96,6 +96,10 @@ void Session::erase_nodes(std::span<const std::string> node_paths) {
     throw;
   }
   for (const std::string& path : node_paths) forget_objects(path);
+  const std::lock_guard lock(mutex_);
+  for (const std::string& path : node_paths) {
+    if (std::erase(created_nodes_, path) == 0) erased_nodes_.push_back(path);
+  }
 }
 
 void Session::erase_created_nodes() {

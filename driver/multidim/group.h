@@ -9,8 +9,8 @@
 #include "driver/gdal/compat.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/attribute.h"
+#include "driver/multidim/icechunk_metadata.h"
 #include "driver/multidim/session.h"
-#include "driver/stores/icechunk/icechunk_metadata.h"
 #include "zarrcore/metadata/format.h"
 
 namespace gdal_zarr {
@@ -83,49 +83,71 @@ class MultidimDataset final : public GDALDataset {
       : session_(std::move(session)), root_(session_->root_group()) {
     SetDescription(name.c_str());
     eAccess = session_->is_writable() ? GA_Update : GA_ReadOnly;
-    set_icechunk_metadata(*this, *session_->hierarchy().store());
+    set_icechunk_metadata(*this, *session_);
   }
   // Flushes what is pending; a failure is reported as CE_Failure. Arrays that are still alive flush
   // themselves.
   ~MultidimDataset() override {
     const FirstFailure first_failure;
-    flush();
+    finish();
     root_.reset();
     session_.reset();
   }
 
+  Session& session() const { return *session_; }
   std::shared_ptr<GDALGroup> GetRootGroup() const override { return root_; }
   MetadataList GetMetadata(const char* domain) override {
-    complete_icechunk_metadata(*this, domain, *session_->hierarchy().store());
+    complete_icechunk_metadata(*this, *session_, domain);
     return GDALDataset::GetMetadata(domain);
   }
   const char* GetMetadataItem(const char* name, const char* domain) override {
-    complete_icechunk_metadata(*this, domain, *session_->hierarchy().store());
+    if (is_changes_item(name, domain)) {
+      return flush() != CE_None ? nullptr : icechunk_changes(*session_);
+    }
+    complete_icechunk_metadata(*this, *session_, domain);
     return GDALDataset::GetMetadataItem(name, domain);
+  }
+  CPLErr SetMetadataItem(const char* name, const char* value, const char* domain) override {
+    return is_icechunk_domain(domain) ? run_icechunk_command(*session_, name, value)
+                                      : GDALDataset::SetMetadataItem(name, value, domain);
   }
   FlushResult FlushCache(bool at_closing) override {
     const FirstFailure first_failure;
     GDALDataset::FlushCache(at_closing);
-    const CPLErr flushed = flush();
-    if (!at_closing) session_->refresh();
+    CPLErr flushed = flush();
+    if (!at_closing) {
+      if (flushed == CE_None) flushed = attempt([this] { session_->commit_flushed(); });
+      session_->refresh();
+    }
     return flush_result(flushed);
   }
 #if GDAL_ZARR_AT_LEAST(3, 7)
   CPLErr Close(GDAL_ZARR_CLOSE_PARAMETERS) override {
     if (nOpenFlags == OPEN_FLAGS_CLOSED) return CE_None;
     const FirstFailure first_failure;
-    const CPLErr flushed = flush();
+    const CPLErr finished = finish();
     const CPLErr closed = GDALDataset::Close();
-    return flushed == CE_None ? closed : flushed;
+    return finished == CE_None ? closed : finished;
   }
 #endif
 
  private:
-  CPLErr flush() {
-    return guarded(CE_Failure, [this] {
-      if (session_->is_writable()) session_->flush();
+  template <typename Action>
+  static CPLErr attempt(const Action& action) {
+    return guarded(CE_Failure, [&] {
+      action();
       return CE_None;
     });
+  }
+  CPLErr flush() {
+    return attempt([this] {
+      if (session_->is_writable()) session_->flush();
+    });
+  }
+  CPLErr finish() {
+    const CPLErr flushed = flush();
+    const CPLErr ended = attempt([this] { session_->end_changes(); });
+    return flushed == CE_None ? ended : flushed;
   }
 
   std::shared_ptr<Session> session_;

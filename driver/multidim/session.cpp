@@ -64,7 +64,9 @@ std::shared_ptr<Session> Session::open(const std::string& path, const SessionOpt
   const std::shared_ptr<Session> session(new Session(path, options));
   auto of_hierarchy = hierarchy_options(path, options, session->context_);
   of_hierarchy.expected_array = hints.array;
-  auto hierarchy = open_hierarchy(path, options.list_chunks, of_hierarchy, hints.folder);
+  auto hierarchy = options.is_writable && has_icechunk_prefix(path)
+                       ? session->begin_changes(std::move(of_hierarchy))
+                       : open_hierarchy(path, options.list_chunks, of_hierarchy, hints.folder);
   if (options.is_writable) check_is_writable(*hierarchy->store(), hierarchy->format());
   session->is_archive_ = options.is_writable && is_in_archive(hierarchy->store()->description());
   if (!hierarchy->has("", zarrcore::NodeKind::group)) session->root_array_name_ = store_name(path);
@@ -91,7 +93,10 @@ std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore
 Session::~Session() {
   guarded(false, [this] {
     take_write_failure();  // it has been reported
-    if (is_writable() && hierarchy_) flush();
+    if (is_writable() && hierarchy_) {
+      flush();
+      end_changes();
+    }
     return true;
   });
   if (read_reports_) {
@@ -213,7 +218,10 @@ void Session::flush() {
   });
   // What is incomplete must not look complete.
   if (!first_error && !has_lost_data_) attempt([&] { hierarchy_->store()->flush(); });
-  if (first_error) std::rethrow_exception(first_error);
+  if (first_error) {
+    set_failed();
+    std::rethrow_exception(first_error);
+  }
 }
 
 void Session::refresh() noexcept {

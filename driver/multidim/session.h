@@ -23,6 +23,7 @@
 #include "driver/multidim/pam_values.h"
 #include "driver/multidim/read_report.h"
 #include "driver/multidim/stored_nodes.h"
+#include "driver/stores/icechunk/icechunk_writer.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/hierarchy/hierarchy.h"
@@ -49,6 +50,7 @@ struct SessionOptions {
   std::optional<zarrcore::FloatFormat> long_double = {};  // see zarrcore/hierarchy/hierarchy.h
   bool stores_empty_chunks = false;                       // chunks that contain only the fill value
   ClassicDatasetFactory make_classic_dataset = nullptr;
+  IcechunkWriteOptions icechunk = {};  // for a repository, if it is writable
 };
 
 // What is known when a store is opened, which saves requests.
@@ -77,7 +79,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
                                          const SessionOptions& options,
                                          std::shared_ptr<zarrcore::Store> store = nullptr);
 
-  // Flushes what is pending; a failure is reported as CE_Failure.
+  // Flushes what is pending, as end_changes() does; a failure is reported as CE_Failure.
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -179,6 +181,26 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   // error, and a new archive stays incomplete.
   void set_write_failure(const std::string& problem);
 
+  // The repository whose branch gets the changes; null if the store is another one.
+  IcechunkWriter* icechunk() const { return icechunk_.get(); }
+  // Of a repository: see IcechunkWriter. In other stores these do nothing.
+  void set_failed() noexcept {
+    if (icechunk_) icechunk_->set_failed();
+  }
+  void roll_back() {
+    if (icechunk_) icechunk_->roll_back();
+  }
+  void commit_flushed() {
+    if (icechunk_) icechunk_->end_flush(summary_of_changes());
+  }
+  void commit_copy() {
+    if (icechunk_) icechunk_->end_copy(summary_of_changes());
+  }
+  void end_changes();
+  // Null if there are none. The text lives until the next call.
+  const char* icechunk_changes();
+  void run_icechunk_command(const std::string& command, const std::string& value);
+
   // Puts everything pending, of arrays and of metadata. Tries all of it, then throws the first
   // zarrcore::Error; what could not be put stays pending. The next one after
   // set_write_failure() throws as well.
@@ -210,6 +232,9 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   Session(std::string path, SessionOptions options);
   std::shared_ptr<Array> create_single_array(const std::string& node_path,
                                              const zarrcore::ArrayMetadata& metadata);
+  std::unique_ptr<zarrcore::Hierarchy> begin_changes(zarrcore::HierarchyOptions options);
+  // What has been done, for the message of a commit.
+  std::string summary_of_changes() const;
   std::string take_write_failure();
   void forget_objects(const std::string& node_path);
   void move_objects(const std::string& node_path, const std::string& new_path);
@@ -223,6 +248,8 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   bool keeps_to_calling_thread_;
   SessionOptions options_;
   std::shared_ptr<zarrcore::Context> context_;
+  std::unique_ptr<IcechunkWriter> icechunk_;
+  std::string icechunk_changes_;
   std::unique_ptr<ReadReports> read_reports_ = ReadReports::make();
   bool is_archive_ = false;
   std::atomic<bool> has_lost_data_ = false;
@@ -243,6 +270,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::map<std::string, std::weak_ptr<Group>> groups_;
   std::map<std::string, std::weak_ptr<Array>> arrays_;
   std::vector<std::string> created_nodes_;
+  std::vector<std::string> erased_nodes_;
   // By node path: the stored type, and the given one.
   std::map<std::string, std::pair<zarrcore::DataType, GDALExtendedDataType>> compounds_;
   std::string write_failure_;  // until flush() reports it; empty for none

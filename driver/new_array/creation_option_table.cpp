@@ -4,6 +4,7 @@
 
 #include "driver/codecs/gdal_codecs.h"
 #include "driver/new_array/creation_options.h"
+#include "driver/stores/icechunk/icechunk_writer.h"
 
 namespace gdal_zarr {
 namespace {
@@ -58,6 +59,17 @@ constexpr Option kOptions[] = {
     choice("FORMAT", kStore, kFormats, "ZARR_V2", "Zarr version"),
     with_alias("CREATE_ZMETADATA", boolean("CREATE_CONSOLIDATED_METADATA", kStore, "YES",
                                            "Write consolidated metadata")),
+
+    // An Icechunk repository: stores/icechunk/icechunk_writer.cpp.
+    choice("ICECHUNK_FORMAT", kStore, kIcechunkFormats, "2",
+           "Format of an Icechunk repository that is made"),
+    text("BRANCH", kStore, "", "Of an Icechunk repository: the branch to write to, by default main"),
+    rows::new_branch(kStore),
+    rows::commit_time(kStore),
+    rows::commit_message(kStore),
+    rows::commit_properties(kStore),
+    boolean("OVERWRITE", kStore, "NO",
+            "Whether an array of the same name in an Icechunk repository is replaced"),
 
     // A raster: entry/create.cpp and entry/copy_raster.cpp.
     text("ARRAY_NAME", kRaster, "",

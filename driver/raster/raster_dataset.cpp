@@ -114,12 +114,20 @@ void RasterDataset::store_values_of_bands() {
 
 FlushResult RasterDataset::FlushCache(bool at_closing) {
   const FirstFailure first_failure;
-  const CPLErr flushed = flush(at_closing);
+  CPLErr flushed = flush(at_closing);
   if (!at_closing && !is_discarded_) {
+    if (flushed == CE_None) flushed = commit_flushed();
     view_.array().session()->refresh();
     refresh_metadata();
   }
   return flush_result(flushed);
+}
+
+CPLErr RasterDataset::commit_flushed() {
+  return guarded(CE_Failure, [this] {
+    view_.array().session()->commit_flushed();
+    return CE_None;
+  });
 }
 
 CPLErr RasterDataset::flush(bool at_closing) {
@@ -187,6 +195,18 @@ CPLErr RasterDataset::flush_to_store() {
 CPLErr RasterDataset::finish() {
   if (is_finished_) return CE_None;
   is_finished_ = true;
+  const CPLErr flushed = flush_all();
+  if (!ends_session_) return flushed;
+  Session& session = *view_.array().session();
+  if (flushed != CE_None) session.set_failed();
+  const bool is_ended = guarded(false, [&] {
+    session.end_changes();
+    return true;
+  });
+  return is_ended ? flushed : CE_Failure;
+}
+
+CPLErr RasterDataset::flush_all() {
   if (builds_overviews_when_closed_) {
     builds_overviews_when_closed_ = false;
     const bool is_built =

@@ -51,6 +51,8 @@ class RasterDataset final : public GDALPamDataset {
   ~RasterDataset() override;
 
   const RasterView& view() const { return view_; }
+  // Ends the changes of the session when the dataset is closed; see Session::end_changes().
+  void end_session_when_closed() { ends_session_ = true; }
   // Calls build_default_overviews() when the dataset is closed.
   void build_overviews_when_closed() { builds_overviews_when_closed_ = true; }
   // Levels at a half, a quarter… until one fits into a tile of 256 × 256. By average, or by nearest
@@ -173,7 +175,9 @@ class RasterDataset final : public GDALPamDataset {
   std::vector<std::string> sidecar_files();
   CPLErr flush_archive(bool at_closing);
   CPLErr flush_sidecar(bool at_closing);
+  CPLErr commit_flushed();
   CPLErr finish();
+  CPLErr flush_all();
   void place(const GeoTransform& transform);
   void store_georeferencing();
   void turn_north_up();
@@ -246,6 +250,7 @@ class RasterDataset final : public GDALPamDataset {
   bool hides_older_sidecar_ = false;
   bool georeferencing_has_changed_ = false;
   bool builds_overviews_when_closed_ = false;
+  bool ends_session_ = false;
   bool is_finished_ = false;
   bool is_discarded_ = false;
   bool is_overview_ = false;

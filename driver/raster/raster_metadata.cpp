@@ -11,12 +11,15 @@
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/error_guard.h"
+#include "driver/multidim/icechunk_metadata.h"
 #include "driver/multidim/json_values.h"
 #include "driver/multidim/mask_arrays.h"
 #include "driver/multidim/structural_info.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
-#include "driver/stores/icechunk/icechunk_metadata.h"
+#include "driver/stores/icechunk/icechunk_path.h"
+#include "driver/stores/references/open_references.h"
+#include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
 
@@ -155,7 +158,7 @@ zarrcore::Json RasterDataset::stored_items() const {
 }
 
 void RasterDataset::set_metadata() {
-  set_icechunk_metadata(*this, *view_.array().session()->hierarchy().store());
+  set_icechunk_metadata(*this, *view_.array().session());
   read_items_ = stored_items();
   CPLStringList metadata = attribute_items(read_items_);
   // Not GDALPamDataset's: what the store holds need not be in the sidecar as well.
@@ -341,7 +344,7 @@ MetadataList RasterDataset::stored_chunks() {
 
 MetadataList RasterDataset::GetMetadata(const char* domain) {
   if (domain != nullptr && EQUAL(domain, kStoredChunks)) return stored_chunks();
-  complete_icechunk_metadata(*this, domain, *view_.array().session()->hierarchy().store());
+  complete_icechunk_metadata(*this, *view_.array().session(), domain);
   return GDALPamDataset::GetMetadata(domain);
 }
 
@@ -349,7 +352,10 @@ const char* RasterDataset::GetMetadataItem(const char* name, const char* domain)
   if (domain != nullptr && EQUAL(domain, kStoredChunks)) {
     return CSLFetchNameValue(stored_chunks(), name);
   }
-  complete_icechunk_metadata(*this, domain, *view_.array().session()->hierarchy().store());
+  if (is_changes_item(name, domain)) {
+    return flush(false) != CE_None ? nullptr : icechunk_changes(*view_.array().session());
+  }
+  complete_icechunk_metadata(*this, *view_.array().session(), domain);
   return GDALPamDataset::GetMetadataItem(name, domain);
 }
 
@@ -364,6 +370,10 @@ CPLErr RasterDataset::SetMetadata(MetadataList metadata, const char* domain) {
 }
 
 CPLErr RasterDataset::SetMetadataItem(const char* name, const char* value, const char* domain) {
+  if (is_icechunk_domain(domain)) {
+    if (flush(false) != CE_None) return CE_Failure;
+    return run_icechunk_command(*view_.array().session(), name, value);
+  }
   if (!is_writable() || !is_default_domain(domain)) {
     return GDALPamDataset::SetMetadataItem(name, value, domain);
   }

@@ -278,12 +278,37 @@ bool is_only_icechunk(const std::string& path) {
   return !is_zarr_folder(path) && is_icechunk_folder(path);
 }
 
+std::string find_icechunk_path(const std::string& path, const std::optional<VersionName>& version,
+                               bool ignores_changes) {
+  const bool has_prefix = has_icechunk_prefix(path);
+  if (!has_prefix && !version) {
+    // On the network, finding out takes requests, which are not spent on stores of other kinds.
+    const bool is_examined = VSIIsLocal(path.c_str()) || ignores_changes;
+    if (!is_examined || !is_only_icechunk(path)) return path;
+  }
+  IcechunkPath named = has_prefix ? parse_icechunk_path(path) : IcechunkPath{path};
+  if (version) {
+    if (named.has_version) {
+      throw Error("the name says which " + describe(named.version) +
+                  " to open, so the option must not say another");
+    }
+    named.version = *version;
+    named.has_version = true;
+  }
+  named.ignores_changes |= ignores_changes;
+  return format_icechunk_path(named);
+}
+
+std::shared_ptr<VirtualFiles> make_virtual_files(const IcechunkPath& path) {
+  return std::make_shared<VsiVirtualFiles>(path);
+}
+
 std::shared_ptr<IcechunkStore> open_icechunk(const IcechunkPath& path) {
   auto files = make_store(path.repository);
   files->refresh();  // branches and tags may have changed
   return std::make_shared<IcechunkStore>(
       Repository::open(std::move(files), path.version, run_on(shared_context())), path.version,
-      std::make_shared<VsiVirtualFiles>(path), zarrcore::normalize_path(path.key));
+      make_virtual_files(path), zarrcore::normalize_path(path.key));
 }
 
 void install_icechunk_file_system() {

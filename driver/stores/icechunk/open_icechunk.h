@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "driver/stores/icechunk/icechunk_path.h"
@@ -15,6 +16,16 @@ bool is_icechunk_folder(const std::string& path);
 
 // Returns true if it holds one and is not itself a Zarr store.
 bool is_only_icechunk(const std::string& path);
+
+// `path`, or if it is that of a repository or of something in one, its form with /vsiicechunk/ and
+// the version that options choose, if they do. Folders on the network count as repositories only
+// if options say something that is for repositories. Throws zarrcore::Error if the name chooses a
+// version as well.
+std::string find_icechunk_path(const std::string& path,
+                               const std::optional<zarrcore::icechunk::VersionName>& version,
+                               bool ignores_changes = false);
+
+std::shared_ptr<zarrcore::icechunk::VirtualFiles> make_virtual_files(const IcechunkPath& path);
 
 // The snapshot that `path` names now, from its key on. Throws zarrcore::Error, which names the
 // repository.

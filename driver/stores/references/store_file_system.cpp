@@ -18,6 +18,7 @@
 #include "driver/gdal/compat.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
+#include "driver/stores/vsi/install_file_system.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
@@ -27,10 +28,6 @@ namespace gdal_zarr {
 namespace {
 
 using zarrcore::Error;
-
-// A unique pointer in newer versions of GDAL.
-using OpenedFile =
-    decltype(std::declval<VSIFilesystemHandler&>().Open("", "", false, CSLConstList()));
 
 // The most names that a folder lists; more do not fit a program's memory.
 constexpr std::uint64_t kMaxListedChunks = 1'000'000;
@@ -353,23 +350,10 @@ class StoreFileSystem final : public VSIFilesystemHandler {
   StoreOpener opener_;
 };
 
-// The manager owns handlers; newer versions of GDAL take a shared pointer.
-template <typename Manager>
-void install(std::string_view prefix, StoreOpener opener) {
-  const std::string name(prefix);
-  if constexpr (requires {
-                  Manager::InstallHandler(name, std::shared_ptr<VSIFilesystemHandler>());
-                }) {
-    Manager::InstallHandler(name, std::make_shared<StoreFileSystem>(opener));
-  } else {
-    Manager::InstallHandler(name, new StoreFileSystem(opener));
-  }
-}
-
 }  // namespace
 
 void install_store_file_system(std::string_view prefix, StoreOpener opener) {
-  install<VSIFileManager>(prefix, opener);
+  install_file_system<StoreFileSystem>(std::string(prefix), opener);
 }
 
 }  // namespace gdal_zarr

@@ -1,0 +1,60 @@
+#include "driver/raster/erase_raster.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "driver/multidim/array.h"
+#include "driver/multidim/mask_arrays.h"
+#include "driver/multidim/raster_view.h"
+#include "driver/raster/overview_levels.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+
+namespace gdal_zarr {
+namespace {
+
+// An array that has none, or cannot be shown as a raster, has nothing to remove.
+void erase_overviews(Session& session, const std::string& node_path) {
+  try {
+    const auto array = session.array(node_path);
+    if (array->GetDimensions().size() < 2 || array->overviews().empty()) return;
+    const auto axes = array->raster_axes();
+    const RasterView view(array, axes.x, axes.y, {});
+    OverviewLevels levels(view);
+    levels.remove_all();
+    levels.describe({});
+  } catch (const zarrcore::Error&) {
+    // Whoever wrote them has made something else of them.
+  }
+}
+
+}  // namespace
+
+void erase_raster(Session& session, const std::string& node_path) {
+  const std::string group(zarrcore::parent_path(node_path));
+  const auto metadata = session.array_metadata(node_path);
+  erase_overviews(session, node_path);
+  std::vector<std::string> paths = mask_paths(session, node_path, true);
+  std::vector<std::string> unused;
+  for (const auto& name : metadata ? metadata->dimension_names : decltype(metadata->dimension_names)()) {
+    if (!name || !zarrcore::is_valid_segment(*name)) continue;
+    std::string path = zarrcore::join_path(group, *name);
+    if (path != node_path && session.is_dimension_variable(path)) unused.push_back(std::move(path));
+  }
+  for (const zarrcore::Child& child : session.hierarchy().children(group)) {
+    const std::string path = zarrcore::join_path(group, child.name);
+    if (path == node_path || std::ranges::find(paths, path) != paths.end()) continue;
+    if (std::ranges::find(unused, path) != unused.end()) continue;
+    const auto other = session.array_metadata(path);
+    if (!other) continue;
+    for (const auto& name : other->dimension_names) {
+      if (name) std::erase(unused, zarrcore::join_path(group, *name));
+    }
+  }
+  paths.push_back(node_path);
+  paths.insert(paths.end(), unused.begin(), unused.end());
+  session.erase_nodes(paths);
+}
+
+}  // namespace gdal_zarr

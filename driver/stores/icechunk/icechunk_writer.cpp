@@ -1,0 +1,224 @@
+#include "driver/stores/icechunk/icechunk_writer.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "driver/stores/icechunk/open_icechunk.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
+#include "driver/stores/vsi/vsi_store.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/json.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/base/process.h"
+#include "zarrcore/icechunk/refs.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Error;
+using zarrcore::Json;
+using namespace zarrcore::icechunk;
+
+constexpr std::uint64_t kMaxSessionBytes = std::uint64_t{4} << 30;
+
+std::vector<std::pair<std::string, std::string>> parse_properties(const std::string& text) {
+  std::vector<std::pair<std::string, std::string>> properties;
+  if (text.empty()) return properties;
+  const Json json = zarrcore::parse_json(text);
+  if (!json.is_object()) throw Error("not a JSON object");
+  for (const auto& [name, value] : json.items()) {
+    properties.emplace_back(
+        name, value.is_string() ? value.get<std::string>() : zarrcore::dump_json(value));
+  }
+  return properties;
+}
+
+// "gdal_translate", or what GDAL calls this program.
+std::string program_name() {
+  std::array<char, 4096> path{};
+  if (CPLGetExecPath(path.data(), static_cast<int>(path.size())) == FALSE) return "GDAL";
+  return CPLGetBasename(path.data());
+}
+
+// The text of a session, which may be in a file.
+std::string session_text(const std::string& session) {
+  if (session.starts_with('{')) return session;
+  const File file = open_file(session);
+  if (!file) throw Error(session + ": this file of a session does not exist");
+  const std::uint64_t size = file_size(file.get());
+  zarrcore::check_value_size(size, kMaxSessionBytes);
+  return std::string(read_bytes(file.get(), 0, size).text());
+}
+
+// If there is none.
+void make_repository(const IcechunkPath& path, zarrcore::Store& files, int format) {
+  if (is_icechunk_folder(path.repository)) return;
+  if (path.has_version && path.version != VersionName()) {
+    throw Error(path.repository + ": there is no repository yet, and a new one only has the branch " +
+                VersionName().name + ": " + describe(path.version) +
+                " does not exist (NEW_BRANCH makes one)");
+  }
+  check_parent_exists(path.repository);
+  try {
+    create_repository(files, format);
+  } catch (const Error&) {
+    // Another program may have made it meanwhile.
+    files.refresh();
+    if (!is_icechunk_folder(path.repository)) throw;
+  }
+  files.refresh();
+}
+
+// The snapshot that a session started from.
+std::string session_snapshot(const std::string& session) {
+  const Json json = zarrcore::parse_json(session);
+  const Json* snapshot = zarrcore::find_member(json, "snapshot");
+  if (snapshot == nullptr || !snapshot->is_string()) throw Error("a session names no snapshot");
+  return snapshot->get<std::string>();
+}
+
+// "NAME=SNAPSHOT", or the name alone for `snapshot`.
+struct RefValue {
+  RefValue(const std::string& text, const std::string& present_snapshot) {
+    const auto equal = text.rfind('=');
+    name = text.substr(0, equal);
+    snapshot = equal == std::string::npos ? present_snapshot : text.substr(equal + 1);
+  }
+  std::string name;
+  std::string snapshot;
+};
+
+}  // namespace
+
+IcechunkWriteOptions icechunk_write_options(const OptionValues& options) {
+  IcechunkWriteOptions result;
+  if (options.is("COMMIT", "FLUSH")) result.commit_time = CommitTime::flush;
+  if (options.is("COMMIT", "NO")) result.commit_time = CommitTime::never;
+  result.commit.message = options.text("COMMIT_MESSAGE");
+  result.commit.properties =
+      zarrcore::with_context({"option COMMIT_PROPERTIES"}, [&] {
+        return parse_properties(std::string(options.text("COMMIT_PROPERTIES")));
+      });
+  result.new_branch = options.text("NEW_BRANCH");
+  return result;
+}
+
+IcechunkWriter::IcechunkWriter(const IcechunkPath& path, IcechunkWriteOptions options)
+    : path_(path), options_(std::move(options)), files_(make_store(path.repository)) {
+  files_->refresh();  // branches and tags may have changed
+  if (options_.new_format) make_repository(path_, *files_, *options_.new_format);
+  const std::string session = options_.session.empty() ? "" : session_text(options_.session);
+  std::string branch = path_.version.name;
+  if (!options_.new_branch.empty()) {
+    branch = options_.new_branch;
+    create_branch(*files_, branch,
+                  session.empty() ? Repository::open(files_, path_.version)->find_snapshot(path_.version)
+                                  : session_snapshot(session));
+    files_->refresh();
+  } else if (path_.version.kind != VersionName::Kind::branch) {
+    throw Error(path_.repository + ": " + describe(path_.version) +
+                " cannot be changed; NEW_BRANCH makes a branch of it");
+  }
+  transaction_ = std::make_shared<Transaction>(files_, branch, make_virtual_files(path_),
+                                               zarrcore::normalize_path(path_.key));
+  if (!session.empty()) transaction_->merge(session);
+}
+
+std::shared_ptr<const Repository> IcechunkWriter::repository() const {
+  files_->refresh();
+  return Repository::open(files_);
+}
+
+void IcechunkWriter::set_failed() noexcept {
+  has_failed_ = true;
+}
+
+void IcechunkWriter::roll_back() {
+  is_rolled_back_ = true;
+  transaction_->roll_back();
+}
+
+void IcechunkWriter::end_flush(const std::string& summary) {
+  if (options_.commit_time == CommitTime::flush && !has_failed_ && transaction_->has_changes()) {
+    commit({}, summary);
+  }
+}
+
+void IcechunkWriter::end_copy(const std::string& summary) {
+  if (options_.commit_time != CommitTime::never && transaction_->has_changes()) commit({}, summary);
+}
+
+void IcechunkWriter::end(const std::string& summary) {
+  try {
+    end_copy(summary);
+  } catch (...) {
+    transaction_->roll_back();
+    throw;
+  }
+  if (transaction_->has_changes()) transaction_->roll_back();
+}
+
+void IcechunkWriter::commit(const std::string& message, const std::string& summary) {
+  if (is_rolled_back_) return;
+  if (has_failed_) {
+    throw Error(path_.repository + ": nothing is committed, because a write has failed");
+  }
+  CommitOptions commit = options_.commit;
+  if (!message.empty()) commit.message = message;
+  if (commit.message.empty()) commit.message = program_name() + ": " + summary;
+  try {
+    transaction_->commit(commit);
+  } catch (const Error& error) {
+    std::string text = path_.repository + ": the changes are not committed: " + error.what();
+    if (const auto* conflict = dynamic_cast<const CommitConflict*>(&error)) {
+      for (const std::string& problem : conflict->conflicts()) text += "; " + problem;
+    }
+    throw Error(text + save_changes());
+  }
+}
+
+// Returns what is said of it.
+std::string IcechunkWriter::save_changes() const {
+  try {
+    const std::string file =
+        VSIIsLocal(path_.repository.c_str())
+            ? path_.repository + ".session-" + std::to_string(zarrcore::process_id()) + ".json"
+            : CPLGenerateTempFilename("icechunk-session") + std::string(".json");
+    const std::string changes = transaction_->changes();
+    const zarrcore::ValuePart part{std::as_bytes(std::span(changes))};
+    write_file(file, {&part, 1});
+    return ". They can be tried again on another branch, with the open options SESSION=" + file +
+           " NEW_BRANCH=name";
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+void IcechunkWriter::run(const std::string& command, const std::string& value,
+                         const std::string& summary) {
+  const RefValue ref(value, transaction_->snapshot_id());
+  const std::pair<const char*, std::function<void()>> commands[] = {
+      {"COMMIT", [&] { commit(value, summary); }},
+      {"ROLLBACK", [&] { roll_back(); }},
+      {"MERGE", [&] { transaction_->merge(session_text(value)); }},
+      {"CREATE_BRANCH", [&] { create_branch(*files_, ref.name, ref.snapshot); }},
+      {"RESET_BRANCH", [&] { reset_branch(*files_, ref.name, ref.snapshot); }},
+      {"DELETE_BRANCH", [&] { delete_branch(*files_, value); }},
+      {"CREATE_TAG", [&] { create_tag(*files_, ref.name, ref.snapshot); }},
+      {"DELETE_TAG", [&] { delete_tag(*files_, value); }},
+  };
+  for (const auto& [name, action] : commands) {
+    if (EQUAL(name, command.c_str())) return action();
+  }
+  std::string names;
+  for (const auto& [name, action] : commands) names += (names.empty() ? "" : ", ") + std::string(name);
+  throw Error("the metadata domain ICECHUNK takes the items " + names + ", not " + command);
+}
+
+}  // namespace gdal_zarr
