@@ -19,6 +19,7 @@
 #include "driver/gdal/error_guard.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/stores/icechunk/open_icechunk.h"
+#include "driver/stores/name_prefixes.h"
 #include "driver/stores/references/open_references.h"
 #include "driver/stores/vsi/http_client.h"
 
@@ -91,6 +92,7 @@ void register_driver(const std::function<void(GDALDriver&)>& complete) {
   // As the built-in driver does.
   install_reference_file_systems();
   install_icechunk_file_system();
+  install_name_prefixes();
   auto driver = std::make_unique<ZarrDriver>();
   driver->SetDescription("Zarr");
   // By which a person sees which driver of this name it is: gdalinfo prints it for every store.

@@ -25,7 +25,7 @@ void erase_overviews(Session& session, const std::string& node_path) {
     levels.remove_all();
     levels.describe({});
   } catch (const zarrcore::Error&) {
-    // Whoever wrote them has made something else of them.
+    // They stay: other programs have made something else of them.
   }
 }
 

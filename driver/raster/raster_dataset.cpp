@@ -1,5 +1,7 @@
 #include "driver/raster/raster_dataset.h"
 
+#include <cpl_string.h>
+
 #include <functional>
 #include <set>
 

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "driver/stores/icechunk/open_icechunk.h"
+#include "driver/stores/vsi/object_put.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
@@ -111,6 +112,7 @@ IcechunkWriteOptions icechunk_write_options(const OptionValues& options) {
 
 IcechunkWriter::IcechunkWriter(const IcechunkPath& path, IcechunkWriteOptions options)
     : path_(path), options_(std::move(options)), files_(make_store(path.repository)) {
+  if (!VSIIsLocal(path_.repository.c_str())) prove_conditions(path_.repository);
   files_->refresh();  // branches and tags may have changed
   if (options_.new_format) make_repository(path_, *files_, *options_.new_format);
   const std::string session = options_.session.empty() ? "" : session_text(options_.session);

@@ -20,7 +20,9 @@
 #include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/store/local_files.h"
 
 namespace gdal_zarr {
 namespace {
@@ -193,6 +195,33 @@ bool checks_conditions(const std::string& path) {
 
 bool can_put_conditionally(const std::string& path) {
   return GDAL_ZARR_AT_LEAST(3, 10) && (is_in_azure(path) || is_in_s3(path));
+}
+
+void prove_conditions(const std::string& folder) {
+  if (!can_put_conditionally(folder) || checks_conditions(folder)) return;
+  const std::string path = join_vsi_path(folder, "overwritten/" + zarrcore::make_temporary_name());
+  const auto put = [&](const ValueVersion& expected) {
+    const std::string text = "conditions";
+    put_object_if(path, condition_of(path, expected, text.size()), std::as_bytes(std::span(text)));
+  };
+  const auto is_refused = [&](const ValueVersion& expected) {
+    try {
+      put(expected);
+      return false;
+    } catch (const Error&) {
+      return true;
+    }
+  };
+  put(ValueVersion::absent());
+  const bool is_checked = is_refused(ValueVersion::absent()) && is_refused(version_of_tag("\"0\""));
+  {
+    const QuietCall call;
+    VSIUnlink(path.c_str());
+  }
+  if (!is_checked) {
+    throw Error(folder + ": the server ignores conditions of puts (If-Match, If-None-Match), which "
+                         "changing an Icechunk repository takes");
+  }
 }
 
 std::string condition_of(const std::string& path, const ValueVersion& expected,
