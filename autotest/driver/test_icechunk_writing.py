@@ -6,8 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-from icechunk_writer import Repository
+from icechunk_stores import TOP, nodes
+from icechunk_writer import Native, Repository
 from osgeo import gdal
+from test_write_faults import errors
 
 DATA = np.arange(20 * 30, dtype=np.uint16).reshape(20, 30)
 UPDATE = gdal.OF_UPDATE | gdal.OF_RASTER
@@ -36,16 +38,7 @@ def repo(tmp_path):
 def translate(name, tiff, *options):
     return subprocess.run(
         ["gdal_translate", "-q", "-of", "Zarr", *sum((["-co", o] for o in options), []), tiff,
-         str(name)], capture_output=True, text=True, env=ENVIRONMENT)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def environment():
-    import os
-    ENVIRONMENT.update(os.environ)
-
-
-ENVIRONMENT = {}
+         str(name)], capture_output=True, text=True)
 
 
 def succeed(run):
@@ -133,7 +126,7 @@ def test_arrays_of_one_repository(repo, tiff, tmp_path, name):
 
 def test_overwriting_removes_overviews(repo, tiff):
     succeed(translate(f"ICECHUNK:{repo}", tiff, "ARRAY_NAME=a"))
-    succeed(subprocess.run(["gdaladdo", "-q", f"ICECHUNK:{repo}", "2", "4"], env=ENVIRONMENT,
+    succeed(subprocess.run(["gdaladdo", "-q", f"ICECHUNK:{repo}", "2", "4"],
                            capture_output=True, text=True))
     dataset = gdal.Open(str(repo))
     assert dataset.GetRasterBand(1).GetOverviewCount() == 2
@@ -161,7 +154,7 @@ def test_branches_of_options(repo, tiff):
 def test_warp_makes_and_updates(repo, tiff):
     def warp(*options):
         return subprocess.run(["gdalwarp", "-q", "-of", "Zarr", *options, tiff,
-                               f"ICECHUNK:{repo}"], capture_output=True, text=True, env=ENVIRONMENT)
+                               f"ICECHUNK:{repo}"], capture_output=True, text=True)
     succeed(warp("-te", "10", "30", "40", "50", "-t_srs", "EPSG:4326", "-s_srs", "EPSG:4326",
                  "-tr", "0.5", "0.5"))
     dataset = gdal.Open(str(repo))
@@ -179,7 +172,7 @@ def test_mdimtranslate(repo, tmp_path, tiff):
     def copy(*options):
         return subprocess.run(["gdalmdimtranslate", "-q", "-of", "Zarr", *options,
                                str(tmp_path / "plain.zarr"), f"ICECHUNK:{repo}"],
-                              capture_output=True, text=True, env=ENVIRONMENT)
+                              capture_output=True, text=True)
     succeed(copy())
     assert arrays(repo) == ["X", "Y", "a"]
     np.testing.assert_array_equal(read(repo), DATA)
@@ -242,7 +235,7 @@ def test_changes_are_seen_when_closed(made):
     np.testing.assert_array_equal(read(made), DATA)
     assert item(made, "SNAPSHOT") == first
     check = f"from osgeo import gdal; print(gdal.Open('{made}').ReadAsArray().sum())"
-    assert int(subprocess.check_output([sys.executable, "-c", check], env=ENVIRONMENT)) == DATA.sum()
+    assert int(subprocess.check_output([sys.executable, "-c", check])) == DATA.sum()
     dataset = None
     np.testing.assert_array_equal(read(made), DATA + 1)
     assert gdal.Open(str(made)).GetMetadataItem("title") == "new"
@@ -343,21 +336,11 @@ def test_a_failed_write_is_not_committed(made):
     (made / "chunks").unlink()
     shutil.move(made / "hidden", made / "chunks")
     gdal.ErrorReset()
-    with gdal.quiet_errors() if hasattr(gdal, "quiet_errors") else quiet():
-        try:
-            dataset = None
-        except RuntimeError:
-            pass
+    with errors() as messages:
+        dataset = None  # noqa: F841
+    assert "nothing is committed" in messages[-1]
     assert item(made, "SNAPSHOT") == first
     np.testing.assert_array_equal(read(made), DATA)
-
-
-class quiet:
-    def __enter__(self):
-        gdal.PushErrorHandler("CPLQuietErrorHandler")
-
-    def __exit__(self, *_):
-        gdal.PopErrorHandler()
 
 
 def test_read_only_versions(made):
@@ -411,8 +394,6 @@ def test_messages(made):
     dataset = None
     with pytest.raises(RuntimeError, match="COMMIT_PROPERTIES"):
         gdal.OpenEx(str(made), UPDATE, open_options=["COMMIT_PROPERTIES=[1]"])
-    text = b"".join(path.read_bytes() for path in (made / "snapshots").iterdir())
-    assert text
 
 
 def test_conflicts(made, tmp_path):
@@ -421,13 +402,8 @@ def test_conflicts(made, tmp_path):
     first.GetRasterBand(1).WriteArray(DATA + 1)
     second.GetRasterBand(1).WriteArray(DATA + 2)
     first = None  # noqa: F841
-    messages = []
-    gdal.PushErrorHandler(lambda *error: messages.append(error[2]))
-    try:
+    with errors() as messages:
         second = None  # noqa: F841
-    except RuntimeError as error:
-        messages.append(str(error))
-    gdal.PopErrorHandler()
     np.testing.assert_array_equal(read(made), DATA + 1)
     message = "\n".join(messages)
     assert "not committed" in message and "/a" in message, message
@@ -488,8 +464,6 @@ print(dataset.GetMetadataItem("CHANGES", "ICECHUNK"))
 def test_repositories_of_others(tmp_path):
     """A repository whose root has what ours would not write."""
     repository = Repository(tmp_path / "r")
-    from icechunk_stores import TOP, nodes
-    from icechunk_writer import Native
     repository.commit(nodes(Native(TOP)))
     path = repository.write()
     dataset = gdal.OpenEx(str(path), MULTIDIM)

@@ -66,6 +66,13 @@ def test_geoid(data_dir, geoid, png, name):
     assert_gray(layer, png, geoid, -110, 90)
 
 
+@pytest.mark.parametrize("name", ["ICECHUNK:{}", "{}"])
+def test_geoid_in_a_repository(data_dir, tmp_path, geoid, png, name):
+    """That GDAL has committed to."""
+    assert gdal.Translate(f"ICECHUNK:{tmp_path}/r", str(data_dir / "geoid_v3.zarr"), format="Zarr")
+    test_geoid(tmp_path, geoid, png, name.format(tmp_path / "r"))
+
+
 def test_dropped_folder(data_dir):
     """QGIS's query about a file or folder that is dropped into its window."""
     for store in ("geoid_v2.zarr", "deflection_v2.zarr"):

@@ -100,8 +100,8 @@ class RasterCreation {
       const QuietErrors quiet;
       if (dataset) dataset->discard();
       try {
+        session_->erase_created_nodes();
         session_->roll_back();
-        if (!is_in_repository_) session_->erase_created_nodes();
         if (is_appended_ && !is_in_repository_ && *session_->attributes(group_) != *old_attributes_) {
           session_->change_attributes(
               group_, [this](zarrcore::Json& attributes) { attributes = *old_attributes_; });

@@ -118,9 +118,14 @@ GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_stric
     }
     FirstFailure::note();
     const UnrelatedFailures unrelated;
-    copy->session().roll_back();
+    if (is_in_repository) {
+      const QuietErrors quiet;
+      copy->session().roll_back();
+      copy.reset();
+      return nullptr;
+    }
     copy.reset();
-    if (!is_in_repository) remove_new_store(path);
+    remove_new_store(path);
     return nullptr;
   });
 }

@@ -62,7 +62,9 @@ Transaction::Session::Session(std::shared_ptr<Store> files, std::string branch,
   }
   configuration_ =
       with_context("the configuration", [&] { return Configuration(repository->configuration()); });
-  start_from(repository, version);
+  start_from(repository, options.snapshot.empty()
+                             ? version
+                             : VersionName{VersionName::Kind::snapshot, options.snapshot});
 }
 
 std::shared_ptr<const Repository> Transaction::Session::newest_repository(

@@ -24,6 +24,8 @@
 namespace zarrcore::icechunk {
 
 struct TransactionOptions {
+  // The snapshot to start from, which the branch has or had; by default its newest.
+  std::string snapshot = {};
   // The size in bytes up to which chunks are stored in manifests; by default what the repository's
   // configuration says, or 512.
   std::optional<std::uint64_t> inline_threshold = {};

@@ -120,15 +120,17 @@ IcechunkWriter::IcechunkWriter(const IcechunkPath& path, IcechunkWriteOptions op
   if (!options_.new_branch.empty()) {
     branch = options_.new_branch;
     create_branch(*files_, branch,
-                  session.empty() ? Repository::open(files_, path_.version)->find_snapshot(path_.version)
+                  session.empty() ? repository()->find_snapshot(path_.version)
                                   : session_snapshot(session));
     files_->refresh();
   } else if (path_.version.kind != VersionName::Kind::branch) {
     throw Error(path_.repository + ": " + describe(path_.version) +
                 " cannot be changed; NEW_BRANCH makes a branch of it");
   }
+  TransactionOptions start;
+  if (!session.empty()) start.snapshot = session_snapshot(session);
   transaction_ = std::make_shared<Transaction>(files_, branch, make_virtual_files(path_),
-                                               zarrcore::normalize_path(path_.key));
+                                               zarrcore::normalize_path(path_.key), start);
   if (!session.empty()) transaction_->merge(session);
 }
 
@@ -147,13 +149,12 @@ void IcechunkWriter::roll_back() {
 }
 
 void IcechunkWriter::end_flush(const std::string& summary) {
-  if (options_.commit_time == CommitTime::flush && !has_failed_ && transaction_->has_changes()) {
-    commit({}, summary);
-  }
+  if (options_.commit_time == CommitTime::flush && !has_failed_) end_copy(summary);
 }
 
 void IcechunkWriter::end_copy(const std::string& summary) {
-  if (options_.commit_time != CommitTime::never && transaction_->has_changes()) commit({}, summary);
+  const bool is_wanted = options_.commit_time != CommitTime::never && !is_rolled_back_;
+  if (is_wanted && transaction_->has_changes()) commit({}, summary);
 }
 
 void IcechunkWriter::end(const std::string& summary) {
@@ -167,7 +168,9 @@ void IcechunkWriter::end(const std::string& summary) {
 }
 
 void IcechunkWriter::commit(const std::string& message, const std::string& summary) {
-  if (is_rolled_back_) return;
+  if (is_rolled_back_) {
+    throw Error(path_.repository + ": the changes were rolled back; open the dataset again");
+  }
   if (has_failed_) {
     throw Error(path_.repository + ": nothing is committed, because a write has failed");
   }
