@@ -102,7 +102,8 @@ class RasterCreation {
       try {
         session_->erase_created_nodes();
         session_->roll_back();
-        if (is_appended_ && !is_in_repository_ && *session_->attributes(group_) != *old_attributes_) {
+        if (is_appended_ && !is_in_repository_ &&
+            *session_->attributes(group_) != *old_attributes_) {
           session_->change_attributes(
               group_, [this](zarrcore::Json& attributes) { attributes = *old_attributes_; });
         }
@@ -160,11 +161,11 @@ class RasterCreation {
       }
     }
     if (is_in_repository_) make_room(names);
-    const bool is_alone =
-        session_->hierarchy().child_names("", zarrcore::NodeKind::array).empty();
+    const bool is_alone = session_->hierarchy().child_names("", zarrcore::NodeKind::array).empty();
     std::vector<std::shared_ptr<Array>> arrays;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      arrays.push_back(make_array(names[i], raster, is_one_array ? std::nullopt : std::optional(i)));
+      arrays.push_back(
+          make_array(names[i], raster, is_one_array ? std::nullopt : std::optional(i)));
     }
     if (is_split && is_alone) name_bands(arrays);
     RasterView view = arrays.size() > 1 ? RasterView(arrays) : view_of(arrays.front());
@@ -186,9 +187,10 @@ class RasterCreation {
       const std::string path = zarrcore::normalize_path(name);
       if (!session_->hierarchy().node(path)) continue;
       if (!options_.boolean("OVERWRITE")) {
-        throw Error(path_ + ": " + path +
-                    " already exists; OVERWRITE=YES replaces it, and ARRAY_NAME gives the new array "
-                    "another name");
+        throw Error(
+            path_ + ": " + path +
+            " already exists; OVERWRITE=YES replaces it, and ARRAY_NAME gives the new array "
+            "another name");
       }
       erase_raster(*session_, path);
     }

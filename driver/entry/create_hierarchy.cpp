@@ -134,7 +134,8 @@ GDALDataset* create_multidimensional(const char* name, CSLConstList group_option
                                      CSLConstList options) {
   return guarded<GDALDataset*>(nullptr, [&] {
     std::unique_ptr<MultidimDataset> created(make_hierarchy(name, group_options, options));
-    if (created && !has_icechunk_prefix(created->GetDescription())) remove_older_sidecar(created->GetDescription());
+    if (created && !has_icechunk_prefix(created->GetDescription()))
+      remove_older_sidecar(created->GetDescription());
     return static_cast<GDALDataset*>(created.release());
   });
 }

@@ -213,10 +213,10 @@ std::string new_store_path(const char* name, const CreationOptions& options) {
   }
   const std::string branch(options.text("BRANCH"));
   using zarrcore::icechunk::VersionName;
-  return find_icechunk_path(
-      connection.store_path,
-      branch.empty() ? std::nullopt
-                     : std::optional(VersionName{VersionName::Kind::branch, branch}));
+  return find_icechunk_path(connection.store_path,
+                            branch.empty()
+                                ? std::nullopt
+                                : std::optional(VersionName{VersionName::Kind::branch, branch}));
 }
 
 std::shared_ptr<zarrcore::Store> check_can_be_created(const std::string& path, const char* advice) {

@@ -332,7 +332,8 @@ GDALDataset* open(GDALOpenInfo* info) {
                                              ? new MultidimDataset(session, info->pszFilename)
                                              : open_raster(*session, call));
     session->end_opening();
-    if (auto* raster = dynamic_cast<RasterDataset*>(dataset.get())) raster->end_session_when_closed();
+    if (auto* raster = dynamic_cast<RasterDataset*>(dataset.get()))
+      raster->end_session_when_closed();
     return dataset.release();
   });
 }

@@ -11,9 +11,9 @@
 //
 //   COMMIT=message      commits now; empty for the usual message
 //   ROLLBACK=YES        nothing is committed any more
-//   MERGE={…}           adds the CHANGES of another dataset of the same snapshot; also a file's path
-//   CREATE_BRANCH=NAME=ID  RESET_BRANCH=NAME=ID  DELETE_BRANCH=NAME
-//   CREATE_TAG=NAME=ID     DELETE_TAG=NAME
+//   MERGE={…}           adds the CHANGES of another dataset of the same snapshot; also a file's
+//   path CREATE_BRANCH=NAME=ID  RESET_BRANCH=NAME=ID  DELETE_BRANCH=NAME CREATE_TAG=NAME=ID
+//   DELETE_TAG=NAME
 #pragma once
 
 #include <gdal_priv.h>

@@ -63,7 +63,8 @@ constexpr Option kOptions[] = {
     // An Icechunk repository: stores/icechunk/icechunk_writer.cpp.
     choice("ICECHUNK_FORMAT", kStore, kIcechunkFormats, "2",
            "Format of an Icechunk repository that is made"),
-    text("BRANCH", kStore, "", "Of an Icechunk repository: the branch to write to, by default main"),
+    text("BRANCH", kStore, "",
+         "Of an Icechunk repository: the branch to write to, by default main"),
     rows::new_branch(kStore),
     rows::commit_time(kStore),
     rows::commit_message(kStore),

@@ -37,7 +37,8 @@ void erase_raster(Session& session, const std::string& node_path) {
   erase_overviews(session, node_path);
   std::vector<std::string> paths = mask_paths(session, node_path, true);
   std::vector<std::string> unused;
-  for (const auto& name : metadata ? metadata->dimension_names : decltype(metadata->dimension_names)()) {
+  for (const auto& name :
+       metadata ? metadata->dimension_names : decltype(metadata->dimension_names)()) {
     if (!name || !zarrcore::is_valid_segment(*name)) continue;
     std::string path = zarrcore::join_path(group, *name);
     if (path != node_path && session.is_dimension_variable(path)) unused.push_back(std::move(path));

@@ -61,7 +61,8 @@ std::string session_text(const std::string& session) {
 void make_repository(const IcechunkPath& path, zarrcore::Store& files, int format) {
   if (is_icechunk_folder(path.repository)) return;
   if (path.has_version && path.version != VersionName()) {
-    throw Error(path.repository + ": there is no repository yet, and a new one only has the branch " +
+    throw Error(path.repository +
+                ": there is no repository yet, and a new one only has the branch " +
                 VersionName().name + ": " + describe(path.version) +
                 " does not exist (NEW_BRANCH makes one)");
   }
@@ -102,10 +103,9 @@ IcechunkWriteOptions icechunk_write_options(const OptionValues& options) {
   if (options.is("COMMIT", "FLUSH")) result.commit_time = CommitTime::flush;
   if (options.is("COMMIT", "NO")) result.commit_time = CommitTime::never;
   result.commit.message = options.text("COMMIT_MESSAGE");
-  result.commit.properties =
-      zarrcore::with_context({"option COMMIT_PROPERTIES"}, [&] {
-        return parse_properties(std::string(options.text("COMMIT_PROPERTIES")));
-      });
+  result.commit.properties = zarrcore::with_context({"option COMMIT_PROPERTIES"}, [&] {
+    return parse_properties(std::string(options.text("COMMIT_PROPERTIES")));
+  });
   result.new_branch = options.text("NEW_BRANCH");
   return result;
 }
@@ -119,9 +119,9 @@ IcechunkWriter::IcechunkWriter(const IcechunkPath& path, IcechunkWriteOptions op
   std::string branch = path_.version.name;
   if (!options_.new_branch.empty()) {
     branch = options_.new_branch;
-    create_branch(*files_, branch,
-                  session.empty() ? repository()->find_snapshot(path_.version)
-                                  : session_snapshot(session));
+    create_branch(
+        *files_, branch,
+        session.empty() ? repository()->find_snapshot(path_.version) : session_snapshot(session));
     files_->refresh();
   } else if (path_.version.kind != VersionName::Kind::branch) {
     throw Error(path_.repository + ": " + describe(path_.version) +
@@ -222,7 +222,8 @@ void IcechunkWriter::run(const std::string& command, const std::string& value,
     if (EQUAL(name, command.c_str())) return action();
   }
   std::string names;
-  for (const auto& [name, action] : commands) names += (names.empty() ? "" : ", ") + std::string(name);
+  for (const auto& [name, action] : commands)
+    names += (names.empty() ? "" : ", ") + std::string(name);
   throw Error("the metadata domain ICECHUNK takes the items " + names + ", not " + command);
 }
 

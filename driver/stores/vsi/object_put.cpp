@@ -219,8 +219,9 @@ void prove_conditions(const std::string& folder) {
     VSIUnlink(path.c_str());
   }
   if (!is_checked) {
-    throw Error(folder + ": the server ignores conditions of puts (If-Match, If-None-Match), which "
-                         "changing an Icechunk repository takes");
+    throw Error(folder +
+                ": the server ignores conditions of puts (If-Match, If-None-Match), which "
+                "changing an Icechunk repository takes");
   }
 }
 
