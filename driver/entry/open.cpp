@@ -18,6 +18,7 @@
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
+#include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
@@ -278,6 +279,12 @@ std::optional<zarrcore::icechunk::VersionName> icechunk_version(const OptionValu
   return version;
 }
 
+bool is_missing_repository(const std::string& path) {
+  if (!has_icechunk_prefix(path)) return false;
+  const std::string repository = parse_icechunk_path(path).repository;
+  return VSIIsLocal(repository.c_str()) && !path_exists(repository);
+}
+
 }  // namespace
 
 GDALDataset* make_classic_dataset(const std::shared_ptr<Array>& array, std::size_t x,
@@ -305,6 +312,12 @@ GDALDataset* open(GDALOpenInfo* info) {
     call.connection.store_path =
         find_icechunk_path(call.connection.store_path, icechunk_version(call.options),
                            call.options.boolean("IGNORE_TIMESTAMP_ETAG"));
+    if (is_missing_repository(call.connection.store_path)) {
+      // Programs that create it know by this number that it does not exist yet.
+      report(CE_Failure, CPLE_OpenFailed, "Zarr: %s does not exist", info->pszFilename);
+      FirstFailure::note();
+      return nullptr;
+    }
     if (call.options.boolean("CACHE_KERCHUNK_JSON")) {
       call.connection.store_path = path_of_cached_references(call.connection.store_path);
     }

@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <string>
+#include <string_view>
 
 #include "driver/gdal/compat.h"
 #include "driver/stores/vsi/install_file_system.h"
@@ -19,8 +21,15 @@ class NamePrefix final : public VSIFilesystemHandler {
     return nullptr;
   }
 
-  int Stat(const char* /*name*/, VSIStatBufL* status, int /*flags*/) override {
+  // GDAL also looks for files beside a dataset.
+  int Stat(const char* name, VSIStatBufL* status, int /*flags*/) override {
     *status = {};
+    for (const char* extension : {"aux", "aux.xml", "ovr", "msk", "xml"}) {
+      if (std::string_view(name).ends_with(std::string(".") + extension)) {
+        errno = ENOENT;
+        return -1;
+      }
+    }
     status->st_mode = S_IFDIR;
     return 0;
   }
