@@ -4,11 +4,10 @@
 
 #include <cerrno>
 #include <string>
-#include <string_view>
 
 #include "driver/gdal/compat.h"
 #include "driver/stores/vsi/install_file_system.h"
-#include "driver/stores/vsi/vsi_file.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -25,7 +24,7 @@ class NamePrefix final : public VSIFilesystemHandler {
   int Stat(const char* name, VSIStatBufL* status, int /*flags*/) override {
     *status = {};
     for (const char* extension : {"aux", "aux.xml", "ovr", "msk", "xml"}) {
-      if (std::string_view(name).ends_with(std::string(".") + extension)) {
+      if (zarrcore::lower_case(name).ends_with(std::string(".") + extension)) {
         errno = ENOENT;
         return -1;
       }
