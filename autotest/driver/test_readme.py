@@ -308,6 +308,11 @@ def check_convention(_):
 PREPARED = "from osgeo import gdal\n\ngdal.UseExceptions()\n"
 OPENED = ('root = gdal.OpenEx("data/deflection_v2.zarr", gdal.OF_MULTIDIM_RASTER)'
           ".GetRootGroup()\n")
+def has_rows(_):
+    rows = gdal.Open("cube").ReadAsArray()
+    assert (rows == np.repeat(np.arange(0, 40, 10), 10)[:, None]).all()
+
+
 CHECKS = {
     "gdalinfo data/geoid_v3_sharded.zarr": prints(*WGS84, "Block=64x64"),
     "gdal_translate data/geoid_v3_sharded.zarr geoid.tif": has_geoid("geoid.tif", driver="GTiff"),
@@ -366,6 +371,8 @@ CHECKS = {
     "gdal_translate -q -of Zarr -co GEOREFERENCING_CONVENTION=CF": check_convention,
     "gdal_translate -q -of VRT": check_vrt,
     "import rioxarray\nimport xarray": prints("EPSG:4326 (-180.25, -90.25, 179.75, 90.25)"),
+    "gdal_translate -q -of Zarr data/geoid_v3.zarr ICECHUNK:earth": has_geoid("earth"),
+    "import dask\nimport numpy": has_rows,
     "import rioxarray\n\nstack": prints("EPSG:4326", "'y': 361"),
     "from osgeo import gdal\nimport numpy": prints("7 7"),
     f"{PREPARED}{OPENED}print": prints("'deflection'", "arcsec 12"),
