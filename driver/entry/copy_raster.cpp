@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "driver/entry/copy_virtual.h"
 #include "driver/entry/create.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/partial_progress.h"
@@ -245,15 +246,20 @@ NewRaster new_raster_like(GDALDataset& source, bool is_strict) {
           unrotated_transform(source),
           bands_differ(source),
           has_one_bit(source),
+          {},
           is_strict};
 }
 
-bool copy_raster(GDALDataset& source, RasterDataset& destination, bool is_strict,
-                 bool has_overviews, GDALProgressFunc progress, void* progress_data) {
+bool copy_raster(GDALDataset& source, RasterDataset& destination, const RasterBlocks* blocks,
+                 bool is_strict, bool has_overviews, GDALProgressFunc progress, void* progress_data) {
   copy_description(source, destination);
   constexpr double kPixelsWithOverviews = 0.75;
   const double pixels = has_overviews ? kPixelsWithOverviews : 1;
-  if (!copy_pixels(source, destination, {0, pixels, progress, progress_data})) return false;
+  const PartialProgress part(0, pixels, progress, progress_data);
+  if (blocks != nullptr ? !refer_to_blocks(*blocks, source, destination, part)
+                        : !copy_pixels(source, destination, part)) {
+    return false;
+  }
   // Written pixels drop statistics, so those of the source come after them.
   for (int band = 1; band <= source.GetRasterCount(); ++band) {
     copy_unstored(*source.GetRasterBand(band), *destination.GetRasterBand(band));

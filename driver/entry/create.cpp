@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "driver/entry/copy_references.h"
+#include "driver/entry/copy_virtual.h"
 #include "driver/entry/manage.h"
 #include "driver/entry/open.h"
 #include "driver/gdal/error_guard.h"
@@ -126,7 +127,8 @@ class RasterCreation {
 
   // The dataset of run() is what was wanted.
   void accept() const {
-    if (!is_appended_) remove_older_sidecar(path_);
+    // That of a virtual store is beside it.
+    if (!is_appended_ && session_->reference_writer() == nullptr) remove_older_sidecar(path_);
   }
 
   const CreationOptions& options() const { return options_; }
@@ -228,7 +230,8 @@ class RasterCreation {
     NewArray array;
     array.type = GDALExtendedDataType::Create(band ? raster.types[*band] : common_type(raster));
     array.format = &session_->new_array_format();
-    if (raster.has_one_bit) array.stored_type = zarrcore::DataType{zarrcore::TypeKind::boolean, 1};
+    if (raster.blocks) array.stored_type = raster.blocks->data_type;
+    if (raster.has_one_bit && !raster.blocks) array.stored_type = zarrcore::DataType{zarrcore::TypeKind::boolean, 1};
     std::vector<std::string> shareable;
     const auto add = [&](const std::string& dimension, int length) {
       array.shape.push_back(static_cast<std::uint64_t>(length));
@@ -237,7 +240,8 @@ class RasterCreation {
       array.dimension_names.push_back(
           is_shared ? dimension : std::string(zarrcore::last_segment(name)) + '_' + dimension);
     };
-    const bool is_by_pixel = has_bands && options_.is("INTERLEAVE", "PIXEL");
+    const bool is_by_pixel = has_bands && (raster.blocks ? raster.blocks->is_by_pixel
+                                                         : options_.is("INTERLEAVE", "PIXEL"));
     if (has_bands && !is_by_pixel) add("Band", static_cast<int>(raster.types.size()));
     add("Y", raster.rows);
     add("X", raster.columns);
@@ -250,6 +254,7 @@ class RasterCreation {
     made->set_convention(convention_of(options_));
     // Whether dimensions can be shared is known when the raster gets its position.
     if (!raster.transform) made->set_shareable_names(std::move(shareable));
+    if (raster.blocks) made->set_blocks(raster.blocks->layout(made->core().shape().size()));
     made->set_stores_empty_chunks(options_.boolean("WRITE_EMPTY_CHUNKS"));
     return made;
   }
@@ -299,6 +304,7 @@ GDALDataset* create(const char* name, int columns, int rows, int bands, GDALData
                     OptionList options) {
   return guarded<GDALDataset*>(nullptr, [&] {
     check_copies_no_references(options);
+    check_is_not_virtual(options);
     RasterCreation creation(name, options);
     std::vector<GDALDataType> types(static_cast<std::size_t>(std::max(bands, 0)), type);
     auto dataset = creation.run({columns, rows, std::move(types), std::nullopt});
@@ -333,11 +339,14 @@ GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, O
                   "gdalmdimtranslate copies them");
     }
     RasterCreation creation(name, options);
-    auto dataset = creation.run(new_raster_like(*source, is_strict != FALSE));
+    NewRaster raster = new_raster_like(*source, is_strict != FALSE);
+    raster.blocks = find_blocks(*source, creation.options());
+    auto dataset = creation.run(raster);
     bool is_copied = false;
     try {
       const bool has_overviews = creation.options().is("OVERVIEWS", "AUTO");
-      is_copied = copy_raster(*source, *dataset, is_strict != FALSE, has_overviews, progress,
+      is_copied = copy_raster(*source, *dataset, raster.blocks ? &*raster.blocks : nullptr,
+                              is_strict != FALSE, has_overviews, progress,
                               progress_data);
       if (is_copied) creation.commit();
     } catch (...) {

@@ -9,6 +9,7 @@
 #include "driver/conventions/geotransform.h"
 #include "driver/gdal/compat.h"
 #include "driver/raster/raster_dataset.h"
+#include "driver/virtual/raster_blocks.h"
 
 namespace gdal_zarr {
 
@@ -39,6 +40,8 @@ struct NewRaster {
   bool bands_differ = false;
   // Of pixels of one bit, which GDAL has as bytes.
   bool has_one_bit = false;
+  // What its chunks are in a virtual store, if they are blocks of the source.
+  std::optional<RasterBlocks> blocks = {};
   // Whether it is an error if bands of different types must share an array. Otherwise the array
   // gets a type that holds the values of all bands, with a warning.
   bool keeps_types = false;
@@ -48,12 +51,12 @@ struct NewRaster {
 // and `is_strict`.
 NewRaster new_raster_like(GDALDataset& source, bool is_strict);
 
-// Copies all that GDAL knows of a raster: georeferencing, nodata, metadata, colours, then pixels,
+// Copies all that GDAL knows of a raster, whose pixels may stay where they are (`blocks`): georeferencing, nodata, metadata, colours, then pixels,
 // in an order that completes chunks and shards one after the other, then masks. With
 // `has_overviews`, builds overviews at the end. Returns false after a CE_Failure, which is also
 // reported when the user stops the copy; when it returns true, the copy is in the store. Throws
 // zarrcore::Error.
-bool copy_raster(GDALDataset& source, RasterDataset& destination, bool is_strict,
-                 bool has_overviews, GDALProgressFunc progress, void* progress_data);
+bool copy_raster(GDALDataset& source, RasterDataset& destination, const RasterBlocks* blocks,
+                 bool is_strict, bool has_overviews, GDALProgressFunc progress, void* progress_data);
 
 }  // namespace gdal_zarr

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "driver/entry/copy_references.h"
+#include "driver/entry/copy_virtual.h"
 #include "driver/entry/create.h"
 #include "driver/entry/manage.h"
 #include "driver/gdal/error_guard.h"
@@ -112,8 +113,9 @@ GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_stric
       return true;
     });
     const bool is_in_repository = has_icechunk_prefix(path);
+    const bool is_virtual = !EQUAL(CSLFetchNameValueDef(options, "VIRTUAL", "NO"), "NO");
     if (is_copied) {
-      if (!is_in_repository) remove_older_sidecar(path);
+      if (!is_in_repository && !is_virtual) remove_older_sidecar(path);
       return copy.release();
     }
     FirstFailure::note();
@@ -133,6 +135,7 @@ GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_stric
 GDALDataset* create_multidimensional(const char* name, CSLConstList group_options,
                                      CSLConstList options) {
   return guarded<GDALDataset*>(nullptr, [&] {
+    check_is_not_virtual(options);
     std::unique_ptr<MultidimDataset> created(make_hierarchy(name, group_options, options));
     if (created && !has_icechunk_prefix(created->GetDescription()))
       remove_older_sidecar(created->GetDescription());

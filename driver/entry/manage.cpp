@@ -17,6 +17,7 @@
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/references/open_references.h"
+#include "driver/stores/references/reference_writer.h"
 #include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
@@ -278,6 +279,14 @@ std::shared_ptr<Session> create_session(const std::string& path, const CreationO
                                    : options.is("FORMAT", "ZARR_V1") ? zarrcore::v1_format()
                                                                      : zarrcore::v2_format();
   session_options.use_consolidated = options.boolean("CREATE_CONSOLIDATED_METADATA");
+  if (!options.is("VIRTUAL", "NO")) {
+    remove_older_sidecar(path);
+    // All documents are in one file already.
+    session_options.use_consolidated = false;
+    session_options.copies_blocks = options.is("VIRTUAL", "AUTO");
+    store = make_reference_writer(
+        path, options.is("LOCATIONS", "RELATIVE") ? TargetNames::relative : TargetNames::absolute);
+  }
   return Session::create(path, format, session_options, std::move(store));
 }
 

@@ -18,9 +18,11 @@
 #include "driver/conventions/evidence.h"
 #include "driver/conventions/packing.h"
 #include "driver/conventions/write_georeferencing.h"
+#include "driver/gdal/partial_progress.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/session.h"
+#include "driver/virtual/array_blocks.h"
 #include "driver/new_array/new_array.h"
 #include "zarrcore/array/array_writer.h"
 
@@ -103,6 +105,19 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   // Whether written chunks that contain only the fill value are stored, as long as this object
   // lives. To be called before the first write.
   void set_stores_empty_chunks(bool stores) { stores_empty_chunks_ = stores; }
+
+  // Blocks of other files as chunks of a new array of references; see driver/virtual/.
+
+  // Gives the array, in which nothing is stored yet, such chunks. Throws zarrcore::Error if its
+  // data type is another one.
+  void set_blocks(const BlockLayout& layout);
+  // Makes a reference the chunk at a position in the grid.
+  void put_block(std::span<const std::uint64_t> chunk, Reference reference);
+
+  // Makes the blocks of `source`, for which set_blocks() was called, the chunks; copies elements of
+  // others. Returns false after a CE_Failure. Throws zarrcore::Error.
+  bool refer_to(const GDALMDArray& source, const ArrayBlocks& blocks,
+                const PartialProgress& progress);
 
   // Metadata.
 
@@ -269,6 +284,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   bool copy_metadata(GDALDataset* source_dataset, const GDALMDArray& source, const Array* original,
                      bool is_strict, GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
                      void* progress_data);
+  bool copy_box(const GDALMDArray& source, const zarrcore::Box& box, zarrcore::Buffer& buffer);
   // Sets the members that follow from the metadata.
   void load_metadata();
   // All attributes, and those that GDAL has no other API for.

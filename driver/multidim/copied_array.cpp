@@ -319,7 +319,11 @@ bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, boo
     }
     if (progress == nullptr) progress = GDALDummyProgress;
     cost += COPY_COST;
-    const auto original = is_new_ && creation_ ? find_original(*source) : nullptr;
+    const auto blocks = is_new_ && session_->reference_writer() != nullptr
+                            ? find_blocks_for_copy(*source, session_->copies_blocks())
+                            : std::nullopt;
+    if (blocks) set_blocks(blocks->layout);
+    const auto original = is_new_ && creation_ && !blocks ? find_original(*source) : nullptr;
     if (!copy_metadata(source_dataset, *source, original.get(), is_strict, cost, total_cost,
                        progress, progress_data)) {
       return false;
@@ -329,6 +333,7 @@ bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, boo
     cost += source->GetTotalElementsCount() * source->GetDataType().GetSize();
     const PartialProgress part(before / total, std::min(1.0, static_cast<double>(cost) / total),
                                progress, progress_data);
+    if (blocks) return refer_to(*source, *blocks, part);
     return copy_values(*source, *this, part.function(), part.data());
   });
 }

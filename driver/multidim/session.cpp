@@ -104,6 +104,10 @@ Session::~Session() {
   }
 }
 
+ReferenceWriter* Session::reference_writer() const {
+  return dynamic_cast<ReferenceWriter*>(hierarchy_->store().get());
+}
+
 zarrcore::Hierarchy& Session::writable_hierarchy() {
   if (!is_writable()) throw Error(path_ + " was opened for reading only");
   return *hierarchy_;

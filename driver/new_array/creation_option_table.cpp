@@ -42,6 +42,8 @@ constexpr OptionValue kBloscCompressors[] = {{"blosclz"}, {"lz4"},  {"lz4hc"},
                                              {"snappy"},  {"zlib"}, {"zstd"}};
 constexpr OptionValue kBloscShuffles[] = {{"NONE", "0"}, {"BYTE", "1"}, {"BIT", "2"}};
 
+constexpr OptionValue kVirtual[] = {{"NO"}, {"YES"}, {"AUTO"}};
+constexpr OptionValue kLocations[] = {{"ABSOLUTE"}, {"RELATIVE"}};
 constexpr OptionValue kEndians[] = {{"little"}, {"big"}};
 
 constexpr std::string_view kLevel = "Compression level";
@@ -71,6 +73,16 @@ constexpr Option kOptions[] = {
     rows::commit_properties(kStore),
     boolean("OVERWRITE", kStore, "NO",
             "Whether an array of the same name in an Icechunk repository is replaced"),
+
+    // A virtual store: entry/copy_virtual.cpp and stores/references/reference_writer.cpp.
+    choice("VIRTUAL", kStore, kVirtual, "NO",
+           "Whether chunks are references to parts of the source's files (copies only): all of them "
+           "(YES), or where that is possible, others being stored with the references (AUTO). The "
+           "store is a .json document, or a .parq or .parquet folder"),
+    only_with("VIRTUAL=YES or VIRTUAL=AUTO",
+              choice("LOCATIONS", kStore, kLocations, "ABSOLUTE",
+                     "Whether references name files by absolute paths and URLs, or by paths from "
+                     "the folder of the document")),
 
     // A raster: entry/create.cpp and entry/copy_raster.cpp.
     text("ARRAY_NAME", kRaster, "",

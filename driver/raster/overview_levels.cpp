@@ -86,13 +86,20 @@ const Position& OverviewLevels::position() {
 }
 
 RasterView OverviewLevels::make(int factor) {
+  const zarrcore::Shape& shape = view_.array().core().shape();
+  return make({factor, overview_length(shape[*view_.y_axis()], factor),
+               overview_length(shape[*view_.x_axis()], factor)});
+}
+
+RasterView OverviewLevels::make(const OverviewSize& size) {
+  const int factor = size.factor;
   const std::string asset = "ovr_" + std::to_string(factor) + 'x';
   const std::string path = join_path(group_, asset);
   if (!session_.hierarchy().node(path)) session_.create_group(path);
   if (std::find(assets_.begin(), assets_.end(), asset) == assets_.end()) assets_.push_back(asset);
   made_.insert(asset);
   std::vector<std::shared_ptr<Array>> coarse;
-  for (const auto& array : view_.arrays()) coarse.push_back(make_array(*array, path, factor));
+  for (const auto& array : view_.arrays()) coarse.push_back(make_array(*array, path, size));
   RasterView level = view_.of(coarse);
   const auto& transform = position().transform.transform;
   const auto beside = view_.array().pam_crs();
@@ -104,17 +111,18 @@ RasterView OverviewLevels::make(int factor) {
                  : std::nullopt,
        crs.get()});
   for (const auto axis : {*view_.x_axis(), *view_.y_axis()}) {
+    const std::uint64_t fine = view_.array().core().shape()[axis];
+    if (level.array().core().shape()[axis] != overview_length(fine, factor)) continue;
     store_coarser_coordinates(view_.array(), level.array(), axis, factor);
   }
   return level;
 }
 
 std::shared_ptr<Array> OverviewLevels::make_array(const Array& fine, const std::string& group,
-                                                  int factor) {
+                                                  const OverviewSize& size) {
   zarrcore::ArrayMetadata metadata = fine.metadata();
-  for (const auto axis : {view_.x_axis(), view_.y_axis()}) {
-    metadata.shape[*axis] = overview_length(metadata.shape[*axis], factor);
-  }
+  metadata.shape[*view_.y_axis()] = size.rows;
+  metadata.shape[*view_.x_axis()] = size.columns;
   fit_chunks(metadata, fine);
   // The attributes that say what values mean; georeferencing is written separately.
   const Json all = std::move(metadata.attributes);

@@ -17,14 +17,22 @@ namespace gdal_zarr {
 // The length of a dimension at a level.
 std::uint64_t overview_length(std::uint64_t length, int factor);
 
+// A level: its name has the factor, its size may differ from the raster's divided by it.
+struct OverviewSize {
+  int factor;
+  std::uint64_t rows;
+  std::uint64_t columns;
+};
+
 // The levels of the arrays of a view, which must outlive it. Members throw zarrcore::Error.
 class OverviewLevels {
  public:
   // Throws where the arrays can have no levels.
   explicit OverviewLevels(const RasterView& view);
 
-  // Creates the level at `factor`, each of whose arrays is empty and of the size of the raster
-  // divided by the factor, rounded up.
+  // Creates a level, each of whose arrays is empty: of a size, or of that of the raster divided by
+  // the factor, rounded up.
+  RasterView make(const OverviewSize& size);
   RasterView make(int factor);
   // Removes the levels of the arrays of the view, and the groups of levels that are then empty: of
   // all sizes, or of those that the raster has at these factors.
@@ -37,7 +45,8 @@ class OverviewLevels {
  private:
   // Of the raster, looked for once.
   const Position& position();
-  std::shared_ptr<Array> make_array(const Array& fine, const std::string& group, int factor);
+  std::shared_ptr<Array> make_array(const Array& fine, const std::string& group,
+                                    const OverviewSize& size);
   std::string path_at(const std::string& asset, const Array& array) const;
   std::vector<std::string> names_at(const std::string& asset) const;
   std::string finest_asset(const std::vector<std::string>& assets) const;

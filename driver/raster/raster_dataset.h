@@ -16,6 +16,7 @@
 #include "driver/conventions/geotransform.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/raster_view.h"
+#include "driver/raster/overview_levels.h"
 #include "driver/raster/band_values.h"
 #include "driver/raster/sidecar.h"
 
@@ -53,6 +54,8 @@ class RasterDataset final : public GDALPamDataset {
   const RasterView& view() const { return view_; }
   // Ends the changes of the session when the dataset is closed; see Session::end_changes().
   void end_session_when_closed() { ends_session_ = true; }
+  // Creates levels without pixels. Throws zarrcore::Error.
+  void make_empty_overviews(std::span<const OverviewSize> sizes);
   // Calls build_default_overviews() when the dataset is closed.
   void build_overviews_when_closed() { builds_overviews_when_closed_ = true; }
   // Levels at a half, a quarter… until one fits into a tile of 256 × 256. By average, or by nearest

@@ -167,6 +167,13 @@ bool RasterDataset::make_overviews(const char* resampling, const std::set<int>& 
   return is_filled;
 }
 
+void RasterDataset::make_empty_overviews(std::span<const OverviewSize> sizes) {
+  OverviewLevels levels(view_);
+  forget_overviews();
+  for (const OverviewSize& size : sizes) levels.make(size);
+  levels.describe("NONE");
+}
+
 bool RasterDataset::refill_overviews(const char* resampling, const std::set<int>& factors,
                                      std::span<const int> bands, GDALProgressFunc progress,
                                      void* progress_data) {

@@ -37,7 +37,6 @@ namespace {
 
 using zarrcore::Error;
 
-constexpr std::uint64_t kRecordSize = 10'000;  // as fsspec has it by default
 constexpr std::uint64_t kMaxDocumentSize = std::uint64_t{64} << 20;
 
 // An array and its chunks that have a reference, by their numbers.
@@ -47,13 +46,6 @@ struct ReferencedArray {
   ChunkNumbers numbers;
   std::vector<std::pair<std::uint64_t, std::string_view>> keys;
 };
-
-std::string absolute_path(const std::string& path) {
-  if (path.starts_with("/vsi")) return path;
-  const std::filesystem::path local = zarrcore::path_of_utf8(path);
-  if (local.is_absolute()) return path;
-  return zarrcore::utf8_of(std::filesystem::absolute(local).lexically_normal());
-}
 
 class ReferenceConversion {
  public:

@@ -128,6 +128,9 @@ class ParquetReferences final : public References {
 // The name of the file with the documents.
 inline constexpr std::string_view kReferenceMetadata = ".zmetadata";
 
+// Of new folders: as fsspec has it by default.
+inline constexpr std::uint64_t kRecordSize = 10'000;
+
 // The maximum size of the tables that a ParquetReferences caches, in bytes.
 inline constexpr std::uint64_t kMaxCachedTableBytes = std::uint64_t{64} << 20;
 

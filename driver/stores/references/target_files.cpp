@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 #include <string_view>
 
 #include "driver/gdal/config_options.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/store/local_files.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
@@ -140,6 +142,21 @@ bool is_network_path(const std::string& path) {
   if (path.starts_with("/vsi") && !starts_with_one_of(path, kLocalHandlers)) return true;
   return std::any_of(kNetworkMarks.begin(), kNetworkMarks.end(),
                      [&](std::string_view mark) { return path.find(mark) != std::string::npos; });
+}
+
+std::string absolute_path(const std::string& path) {
+  if (path.starts_with("/vsi")) return path;
+  const std::filesystem::path local = zarrcore::path_of_utf8(path);
+  if (local.is_absolute()) return path;
+  return zarrcore::utf8_of(std::filesystem::absolute(local).lexically_normal());
+}
+
+std::string url_of_path(const std::string& path) {
+  for (const Scheme& scheme : kSchemes) {
+    if (scheme.path == "/" || !path.starts_with(scheme.path)) continue;
+    return std::string(scheme.url) + path.substr(scheme.path.size());
+  }
+  return path;
 }
 
 TargetFiles::TargetFiles(const std::string& document)

@@ -16,6 +16,12 @@ namespace gdal_zarr {
 // Returns true if reading `path` may access the network.
 bool is_network_path(const std::string& path);
 
+// The path from the root: of a local file, or unchanged for GDAL's file systems.
+std::string absolute_path(const std::string& path);
+
+// The URL of a path in one of GDAL's network file systems; other paths unchanged.
+std::string url_of_path(const std::string& path);
+
 // The bytes of `file` to which `reference` refers. Throws zarrcore::Error if they are not inside
 // it.
 zarrcore::ByteRange find_value(VSILFILE* file, const Reference& reference);

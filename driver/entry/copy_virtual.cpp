@@ -1,0 +1,150 @@
+#include "driver/entry/copy_virtual.h"
+
+#include <cpl_string.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driver/gdal/messages.h"
+#include "driver/raster/overview_levels.h"
+#include "driver/virtual/tiff_blocks.h"
+#include "driver/virtual/vrt_blocks.h"
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Error;
+
+using Arrays = std::vector<std::shared_ptr<Array>>;
+
+bool put_raster_blocks(const RasterBlocks& blocks, const Arrays& arrays,
+                const std::function<bool(double)>& progress) {
+  const double total = static_cast<double>(blocks.rows) / static_cast<double>(blocks.block_rows) *
+                       static_cast<double>(blocks.is_by_pixel ? 1 : blocks.bands);
+  const bool is_shared = arrays.size() == 1 && arrays[0]->core().shape().size() == 3;
+  bool goes_on = true;
+  blocks.visit([&](RasterBlock block) {
+    zarrcore::Shape index{block.row, block.column};
+    if (blocks.is_by_pixel) {
+      index.push_back(0);
+    } else if (is_shared) {
+      index.insert(index.begin(), block.band);
+    }
+    Array& array = *arrays[arrays.size() > 1 ? block.band : 0];
+    array.put_block(index, std::move(block.reference));
+    const double before = static_cast<double>(block.band) * total /
+                          static_cast<double>(std::max<std::uint64_t>(1, blocks.bands));
+    if (block.column == 0) {
+      const double done = (before + static_cast<double>(block.row)) / std::max(1.0, total);
+      goes_on = progress(std::min(done, 1.0));
+    }
+    return goes_on;
+  });
+  return goes_on;
+}
+
+struct SourceLevel {
+  int factor;
+  RasterBlocks blocks;
+};
+
+// The overviews of the source that the copy can have.
+std::vector<SourceLevel> find_levels(GDALDataset& source, const RasterBlocks& finest,
+                               bool leaves_others) {
+  std::vector<SourceLevel> levels;
+  const int count = source.GetRasterBand(1)->GetOverviewCount();
+  for (int i = 0; i < count; ++i) {
+    try {
+      RasterBlocks blocks = find_tiff_overview(source, i);
+      const int factor = static_cast<int>(std::lround(static_cast<double>(finest.columns) /
+                                                      static_cast<double>(blocks.columns)));
+      const bool is_new = std::ranges::find(levels, factor, &SourceLevel::factor) == levels.end();
+      if (factor < 2 || !is_new) {
+        throw Error("overview " + std::to_string(i) + " is hardly smaller than the level before");
+      }
+      if (blocks.is_by_pixel != finest.is_by_pixel || blocks.bands != finest.bands) {
+        throw Error("overview " + std::to_string(i) + " is interleaved in another way");
+      }
+      levels.push_back({factor, std::move(blocks)});
+    } catch (const Error& problem) {
+      if (!leaves_others) throw;
+      report(CE_Warning, CPLE_AppDefined, "Zarr: %s: this overview is left out",
+             problem.what());
+    }
+  }
+  return levels;
+}
+
+void refer_to_overviews(const std::vector<SourceLevel>& levels, RasterDataset& destination) {
+  if (levels.empty()) return;
+  std::vector<OverviewSize> sizes;
+  for (const SourceLevel& level : levels) {
+    sizes.push_back({level.factor, level.blocks.rows, level.blocks.columns});
+  }
+  destination.make_empty_overviews(sizes);
+  for (const SourceLevel& level : levels) {
+    Arrays arrays;
+    for (const auto& array : destination.view().arrays()) {
+      for (const auto& overview : array->overviews()) {
+        const zarrcore::Shape& shape = overview->core().shape();
+        const std::size_t y = destination.view().y_axis().value_or(0);
+        if (shape[y] == level.blocks.rows) arrays.push_back(overview);
+      }
+    }
+    if (arrays.size() != destination.view().arrays().size()) {
+      throw Error("the overviews of the copy are not those of the source");
+    }
+    for (const auto& array : arrays) {
+      array->set_blocks(level.blocks.layout(array->core().shape().size()));
+    }
+    put_raster_blocks(level.blocks, arrays, [](double /*done*/) { return true; });
+  }
+}
+
+}  // namespace
+
+void check_is_not_virtual(CSLConstList options) {
+  if (EQUAL(CSLFetchNameValueDef(options, "VIRTUAL", "NO"), "NO")) return;
+  throw Error("VIRTUAL is an option of copies, as by gdal_translate");
+}
+
+std::optional<RasterBlocks> find_blocks(GDALDataset& source, const CreationOptions& options) {
+  if (options.is("VIRTUAL", "NO")) return std::nullopt;
+  try {
+    if (!is_vrt(source)) return find_tiff_blocks(source);
+    RasterBlocks blocks = find_vrt_blocks(source);
+    // All files are checked before it is decided that nothing is copied.
+    if (options.is("VIRTUAL", "AUTO")) {
+      blocks.visit([](const RasterBlock& /*block*/) { return true; });
+    }
+    return blocks;
+  } catch (const Error& problem) {
+    if (options.is("VIRTUAL", "YES")) {
+      throw Error(std::string(problem.what()) + "; VIRTUAL=AUTO copies such pixels");
+    }
+    CPLDebug("Zarr", "pixels are copied: %s", problem.what());
+    return std::nullopt;
+  }
+}
+
+bool refer_to_blocks(const RasterBlocks& blocks, GDALDataset& source, RasterDataset& destination,
+                     const PartialProgress& progress) {
+  const bool leaves_others = destination.view().array().session()->copies_blocks();
+  // GDAL makes the overviews of a VRT of those of its sources.
+  const auto levels = is_vrt(source) ? std::vector<SourceLevel>()
+                                     : find_levels(source, blocks, leaves_others);
+  if (!put_raster_blocks(blocks, destination.view().arrays(),
+                  [&](double done) { return progress(done); })) {
+    report(CE_Failure, CPLE_UserInterrupt, "Zarr: %s: stopped by the user",
+           destination.GetDescription());
+    return false;
+  }
+  refer_to_overviews(levels, destination);
+  return true;
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,104 @@
+// New arrays whose chunks are blocks of other files.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driver/gdal/messages.h"
+#include "driver/gdal/partial_progress.h"
+#include "driver/multidim/array.h"
+#include "driver/multidim/copied_array.h"
+#include "driver/multidim/copy_plan.h"
+#include "driver/multidim/structural_info.h"
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+
+// Nullopt if the elements of `source` are to be copied.
+std::optional<ArrayBlocks> find_blocks_for_copy(const GDALMDArray& source, bool copies_others) {
+  // Of HDF5, for values that are stored with the description of the array.
+  constexpr std::uint64_t kMaxInlineBytes = 64 << 10;
+  try {
+    return find_array_blocks(source);
+  } catch (const zarrcore::Error& problem) {
+    const bool is_small =
+        source.GetDataType().GetClass() != GEDTC_NUMERIC ||
+        source.GetTotalElementsCount() <= kMaxInlineBytes / source.GetDataType().GetSize();
+    if (is_small || copies_others) return std::nullopt;
+    throw zarrcore::Error("array " + source.GetFullName() + ": " + problem.what() +
+                          "; VIRTUAL=AUTO copies such arrays");
+  }
+}
+
+void Array::set_blocks(const BlockLayout& layout) {
+  if (layout.data_type != metadata_->data_type) {
+    throw zarrcore::Error("array " + GetFullName() +
+                          ": its data type is not that of the blocks of the source");
+  }
+  session_->writable_hierarchy().update_node(
+      node_path(),
+      [&](zarrcore::NodeMetadata& node) {
+        auto& metadata = std::get<zarrcore::ArrayMetadata>(node);
+        metadata.chunk_shape = layout.chunk_shape;
+        metadata.chunk_runs.clear();
+        metadata.codecs = layout.codecs;
+      },
+      zarrcore::NodeKind::array);
+  array_ = session_->reopen_array(node_path());
+  load_metadata();
+  structural_info_ =
+      structural_info(session_->hierarchy().format(), array_->metadata(), node_path());
+}
+
+void Array::put_block(std::span<const std::uint64_t> chunk, Reference reference) {
+  const zarrcore::ArrayMetadata& metadata = array_->metadata();
+  session_->reference_writer()->put_reference(
+      metadata.chunk_key_encoding.encode(chunk, metadata.chunk_prefix), std::move(reference));
+}
+
+bool Array::refer_to(const GDALMDArray& source, const ArrayBlocks& blocks,
+                     const PartialProgress& progress) {
+  constexpr std::uint64_t kMaxChunks = std::uint64_t{1} << 32;
+  zarrcore::Shape counts;
+  for (std::size_t i = 0; i < rank(); ++i) {
+    counts.push_back(zarrcore::ceil_divide(array_->shape()[i], blocks.layout.chunk_shape[i]));
+  }
+  const auto count = zarrcore::checked_product(counts);
+  if (!count || *count > kMaxChunks) throw zarrcore::Error("it has too many chunks");
+  const Slabs chunks(zarrcore::Box{zarrcore::Shape(rank(), 0), array_->shape()},
+                     blocks.layout.chunk_shape);
+  zarrcore::Buffer buffer;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const zarrcore::Box box = chunks[i];
+    zarrcore::Shape position = box.start;
+    for (std::size_t k = 0; k < rank(); ++k) position[k] /= blocks.layout.chunk_shape[k];
+    if (auto block = blocks.find(position)) {
+      put_block(position, *std::move(block));
+    } else if (!copy_box(source, box, buffer)) {
+      return false;
+    }
+    if (i % 256 == 0 && !progress(static_cast<double>(i) / static_cast<double>(*count))) {
+      report(CE_Failure, CPLE_UserInterrupt, "Zarr: array %s: stopped by the user",
+             GetFullName().c_str());
+      return false;
+    }
+  }
+  return progress(1);
+}
+
+// Chunks that contain only the fill value are not stored.
+bool Array::copy_box(const GDALMDArray& source, const zarrcore::Box& box,
+                     zarrcore::Buffer& buffer) {
+  const std::vector<GUInt64> start(box.start.begin(), box.start.end());
+  const std::vector<std::size_t> lengths(box.count.begin(), box.count.end());
+  const std::uint64_t bytes = box.size() * type_.GetSize();
+  if (buffer.size() < bytes) buffer = zarrcore::Buffer(bytes);
+  return source.Read(start.data(), lengths.data(), nullptr, nullptr, type_, buffer.data(),
+                     buffer.data(), bytes) &&
+         transfer(GF_Write,
+                  {box.start, box.count, std::vector<std::int64_t>(rank(), 1)}, type_,
+                  buffer.data(), zarrcore::c_strides(box.count, type_.GetSize()));
+}
+
+}  // namespace gdal_zarr

@@ -1,0 +1,232 @@
+#include "driver/stores/references/reference_writer.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "driver/stores/references/parquet_references.h"
+#include "driver/stores/references/reference_table.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_store.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/json.h"
+#include "zarrcore/base/path.h"
+#include "zarrcore/base/text_encoding.h"
+#include "zarrcore/metadata/document_names.h"
+#include "zarrcore/store/local_files.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Buffer;
+using zarrcore::ByteRange;
+using zarrcore::Error;
+using zarrcore::Json;
+
+// As a text of JSON, where bytes that are not ASCII are base64.
+std::string json_value(const Buffer& value) {
+  constexpr std::string_view kBase64 = "base64:";
+  const std::string_view text = value.text();
+  const bool is_text =
+      !text.starts_with(kBase64) && std::ranges::all_of(text, [](char c) {
+        return c == '\n' || (c >= ' ' && c <= '~');
+      });
+  if (is_text) return zarrcore::dump_json(std::string(text));
+  return '"' + std::string(kBase64) + zarrcore::encode_base64(value.span()) + '"';
+}
+
+std::filesystem::path generic_path(const std::string& path) {
+  return zarrcore::path_of_utf8(path);
+}
+
+}  // namespace
+
+ReferenceWriter::ReferenceWriter(ReferenceKind kind, const std::string& path, TargetNames names)
+    : kind_(kind), path_(path), names_(names), targets_(absolute_path(path)) {}
+
+// What the references call the file at a path for GDAL.
+std::string ReferenceWriter::stored_name(const std::string& path) const {
+  const std::string absolute = absolute_path(path);
+  if (names_ == TargetNames::absolute) return url_of_path(absolute);
+  const std::string folder = CPLGetPath(absolute_path(path_).c_str());
+  const std::string relative =
+      zarrcore::utf8_of(generic_path(absolute).lexically_relative(generic_path(folder)));
+  return relative.empty() ? url_of_path(absolute) : relative;
+}
+
+void ReferenceWriter::put_reference(std::string_view key, Reference reference) {
+  Entry entry;
+  const std::lock_guard lock(mutex_);
+  has_changed_ = true;
+  if (reference.target.empty() || reference.length == 0) {
+    entry.value = std::move(reference.value);
+  } else {
+    if (!reference.length) throw Error("a reference needs a length");
+    const auto next = static_cast<std::uint32_t>(target_names_.size());
+    const auto [known, is_new] = known_targets_.emplace(reference.target, next);
+    if (is_new) target_names_.push_back(stored_name(reference.target));
+    entry.target = known->second;
+    entry.offset = reference.offset;
+    entry.length = *reference.length;
+  }
+  entries_.insert_or_assign(std::string(key), std::move(entry));
+}
+
+Reference ReferenceWriter::reference_of(const Entry& entry) const {
+  Reference reference;
+  if (entry.target == kIsValue) {
+    reference.value = Buffer::copy_of(entry.value.span());
+    return reference;
+  }
+  reference.target = target_names_[entry.target];
+  reference.offset = entry.offset;
+  reference.length = entry.length;
+  return reference;
+}
+
+std::optional<Buffer> ReferenceWriter::get(std::string_view key, std::uint64_t max_size) {
+  Reference reference;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) return std::nullopt;
+    reference = reference_of(found->second);
+  }
+  if (reference.target.empty()) {
+    zarrcore::check_value_size(reference.value.size(), max_size);
+    return std::move(reference.value);
+  }
+  reference.target = targets_.resolve(reference.target);
+  return targets_.get(reference, max_size);
+}
+
+bool ReferenceWriter::put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts,
+                                const zarrcore::PutOptions& /*options*/) {
+  Entry entry;
+  entry.value = zarrcore::join_parts(parts);
+  const std::lock_guard lock(mutex_);
+  has_changed_ = true;
+  entries_.insert_or_assign(std::string(key), std::move(entry));
+  return true;
+}
+
+bool ReferenceWriter::erase(std::string_view key, const zarrcore::EraseOptions& /*options*/) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return true;
+  has_changed_ = true;
+  entries_.erase(found);
+  return true;
+}
+
+zarrcore::DirectoryListing ReferenceWriter::list(std::string_view prefix,
+                                                 const zarrcore::ListOptions& /*options*/) {
+  const std::lock_guard lock(mutex_);
+  return zarrcore::list_sorted(prefix, entries_);
+}
+
+void ReferenceWriter::flush() {
+  const std::lock_guard lock(mutex_);
+  if (!has_changed_) return;
+  zarrcore::with_context(path_, [&] {
+    kind_ == ReferenceKind::json ? write_json() : write_parquet();
+  });
+  has_changed_ = false;
+}
+
+std::string ReferenceWriter::json_of(const Entries::value_type& item) const {
+  const auto& [key, entry] = item;
+  std::string text = zarrcore::dump_json(key) + ':';
+  if (entry.target == kIsValue) return text + json_value(entry.value);
+  return text + '[' + zarrcore::dump_json(target_names_[entry.target]) + ',' +
+         std::to_string(entry.offset) + ',' + std::to_string(entry.length) + ']';
+}
+
+// Piece by piece: the text may be much longer than the entries.
+void ReferenceWriter::write_json() const {
+  constexpr std::size_t kEntriesPerPart = 1000;
+  std::vector<zarrcore::ValuePart> parts;
+  parts.push_back({.fetch = [] { return Buffer::copy_of("{\"version\":1,\"refs\":{\n"); }});
+  auto next = entries_.begin();
+  for (std::size_t i = 0; i < entries_.size(); i += kEntriesPerPart) {
+    parts.push_back({.fetch = [this, &next] {
+      std::string text;
+      for (std::size_t j = 0; j < kEntriesPerPart && next != entries_.end(); ++j, ++next) {
+        if (next != entries_.begin()) text += ",\n";
+        text += json_of(*next);
+      }
+      return Buffer::copy_of(text);
+    }});
+  }
+  parts.push_back({.fetch = [] { return Buffer::copy_of("\n}}\n"); }});
+  write_file(path_, parts);
+}
+
+void ReferenceWriter::write_parquet() const {
+  std::string metadata;
+  for (const auto& [key, entry] : entries_) {
+    const std::string_view name = zarrcore::last_segment(key);
+    if (!zarrcore::is_document_name(name) || name == kReferenceMetadata) continue;
+    if (name != ".zarray" && name != ".zgroup" && name != ".zattrs") {
+      throw Error("references in Parquet files can only be of Zarr version 2");
+    }
+    if (!metadata.empty()) metadata += ',';
+    metadata += zarrcore::dump_json(key) + ':';
+    metadata += entry.value.text();
+    if (name == ".zarray") write_records(std::string(zarrcore::parent_path(key)));
+  }
+  // Last: with it the folder is complete.
+  const std::string document =
+      "{\"metadata\":{" + metadata + "},\"record_size\":" + std::to_string(kRecordSize) + '}';
+  make_store(path_)->put(kReferenceMetadata, std::as_bytes(std::span(document)));
+}
+
+void ReferenceWriter::write_records(const std::string& array) const {
+  const auto document = entries_.find(zarrcore::join_path(array, ".zarray"));
+  const ChunkNumbers numbers(document->second.value.text());
+  const std::string prefix = array.empty() ? array : array + '/';
+  std::vector<std::pair<std::uint64_t, const Entry*>> chunks;
+  for (auto it = entries_.lower_bound(prefix); it != entries_.end(); ++it) {
+    if (!it->first.starts_with(prefix)) break;
+    const auto number = numbers.find(std::string_view(it->first).substr(prefix.size()));
+    if (number) chunks.emplace_back(*number, &it->second);
+  }
+  std::sort(chunks.begin(), chunks.end());
+  // Readers look for files of missing chunks as well.
+  constexpr std::uint64_t kMaxEmptyRecords = 1000;
+  const std::uint64_t record_count = (numbers.count() + kRecordSize - 1) / kRecordSize;
+  const auto store = make_store(path_);
+  auto next = chunks.begin();
+  std::uint64_t empty_count = 0;
+  for (std::uint64_t record = 0; record < record_count; ++record) {
+    std::vector<std::optional<Reference>> rows(kRecordSize);
+    bool is_empty = true;
+    for (; next != chunks.end() && next->first / kRecordSize == record; ++next) {
+      rows[next->first % kRecordSize] = reference_of(*next->second);
+      is_empty = false;
+    }
+    if (is_empty && ++empty_count > kMaxEmptyRecords) {
+      if (next == chunks.end()) break;
+      record = next->first / kRecordSize - 1;
+      continue;
+    }
+    const std::string file = write_reference_table(rows);
+    store->put(zarrcore::join_path(array, "refs." + std::to_string(record) + ".parq"),
+               std::as_bytes(std::span(file)));
+  }
+}
+
+std::shared_ptr<ReferenceWriter> make_reference_writer(const std::string& path, TargetNames names) {
+  const std::string extension = CPLGetExtension(path.c_str());
+  const bool is_parquet = EQUAL(extension.c_str(), "parq") || EQUAL(extension.c_str(), "parquet");
+  if (!is_parquet && !EQUAL(extension.c_str(), "json")) {
+    throw Error(path + ": a virtual store is a .json document, or a .parq or .parquet folder");
+  }
+  return std::make_shared<ReferenceWriter>(
+      is_parquet ? ReferenceKind::parquet : ReferenceKind::json, path, names);
+}
+
+}  // namespace gdal_zarr

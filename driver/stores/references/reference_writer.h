@@ -1,0 +1,71 @@
+// A new store of Kerchunk references: a JSON document, or a folder with Parquet files. Values that
+// are put are stored in it; chunks that are parts of other files are put as references. It is
+// written by flush(), with all that has been put until then.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "driver/stores/references/open_references.h"
+#include "driver/stores/references/reference.h"
+#include "driver/stores/references/target_files.h"
+#include "zarrcore/store/store.h"
+
+namespace gdal_zarr {
+
+// How references name files: by absolute paths and URLs, or from the folder of the document.
+enum class TargetNames : bool { absolute, relative };
+
+class ReferenceWriter final : public zarrcore::Store {
+ public:
+  ReferenceWriter(ReferenceKind kind, const std::string& path, TargetNames names);
+
+  // The chunk `key` is `reference`, whose target is a path for GDAL or empty.
+  void put_reference(std::string_view key, Reference reference);
+
+  std::optional<zarrcore::Buffer> get(std::string_view key, std::uint64_t max_size) override;
+  bool put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts,
+                 const zarrcore::PutOptions& options) override;
+  bool erase(std::string_view key, const zarrcore::EraseOptions& options) override;
+  zarrcore::DirectoryListing list(std::string_view prefix,
+                                  const zarrcore::ListOptions& options) override;
+  // Throws zarrcore::Error, also if Parquet files cannot hold the references.
+  void flush() override;
+  std::string description() const override { return path_; }
+
+ private:
+  static constexpr std::uint32_t kIsValue = UINT32_MAX;
+  struct Entry {
+    std::uint32_t target = kIsValue;
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+    zarrcore::Buffer value = {};
+  };
+  using Entries = std::map<std::string, Entry, std::less<>>;
+
+  std::string stored_name(const std::string& path) const;
+  Reference reference_of(const Entry& entry) const;
+  std::string json_of(const Entries::value_type& entry) const;
+  void write_json() const;
+  void write_parquet() const;
+  void write_records(const std::string& array) const;
+
+  ReferenceKind kind_;
+  std::string path_;
+  TargetNames names_;
+  TargetFiles targets_;
+  mutable std::mutex mutex_;
+  std::vector<std::string> target_names_;
+  std::unordered_map<std::string, std::uint32_t> known_targets_;  // by path
+  Entries entries_;
+  bool has_changed_ = false;
+};
+
+// The store for a name that ends in .json, .parq or .parquet. Throws zarrcore::Error for others.
+std::shared_ptr<ReferenceWriter> make_reference_writer(const std::string& path, TargetNames names);
+
+}  // namespace gdal_zarr

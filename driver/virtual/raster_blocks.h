@@ -1,0 +1,59 @@
+// Where the blocks of a raster are: in which part of which file, and how they are encoded. They
+// become the chunks of an array that is stored nowhere else.
+#pragma once
+
+#include <gdal_priv.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "driver/stores/references/reference.h"
+#include "zarrcore/base/strided.h"
+#include "zarrcore/dtype/data_type.h"
+#include "zarrcore/metadata/codec_metadata.h"
+
+namespace gdal_zarr {
+
+// What an array needs to have such blocks as its chunks.
+struct BlockLayout {
+  zarrcore::Shape chunk_shape;
+  zarrcore::DataType data_type;
+  std::vector<zarrcore::CodecMetadata> codecs;
+
+  bool operator==(const BlockLayout& other) const;
+};
+
+// A block of a raster: its place among the blocks, and its bytes. The target is a path for GDAL.
+struct RasterBlock {
+  std::uint64_t band = 0;  // counted from 0; 0 for a block with all bands
+  std::uint64_t row = 0;
+  std::uint64_t column = 0;
+  Reference reference;
+};
+// Returns false to stop.
+using VisitBlock = std::function<bool(RasterBlock block)>;
+
+struct RasterBlocks {
+  std::uint64_t bands = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  bool is_by_pixel = false;  // whether blocks have several bands, which vary fastest
+  std::uint64_t block_rows = 0;
+  std::uint64_t block_columns = 0;
+  zarrcore::DataType data_type;
+  std::vector<zarrcore::CodecMetadata> codecs;  // their members `shape` and `axis` are not set
+  // Calls the function for each block that exists, until it returns false. Throws zarrcore::Error.
+  std::function<void(const VisitBlock&)> visit;
+
+  // For an array of two dimensions, or of three: with the bands last if is_by_pixel, else first.
+  BlockLayout layout(std::size_t rank) const;
+};
+
+// Throws zarrcore::Error unless decoding a block gives what GDAL reads there from the bands from
+// `first_band` (counted from 1) on.
+void check_block(const RasterBlocks& blocks, const RasterBlock& block, GDALDataset& source,
+                 int first_band);
+
+}  // namespace gdal_zarr

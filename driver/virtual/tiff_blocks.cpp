@@ -1,0 +1,381 @@
+#include "driver/virtual/tiff_blocks.h"
+
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "driver/gdal/messages.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "driver/virtual/tiff_directory.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/text_encoding.h"
+#include "zarrcore/base/checked_math.h"
+#include "zarrcore/dtype/numpy_type.h"
+
+namespace gdal_zarr {
+namespace {
+
+using zarrcore::Buffer;
+using zarrcore::CodecMetadata;
+using zarrcore::Endian;
+using zarrcore::Error;
+using zarrcore::Json;
+using zarrcore::TypeKind;
+
+enum class Kind : std::uint8_t {
+  stream,   // of bytes: samples in the file's byte order, after the predictor if there is one
+  packed,   // the same without predictors
+  image,    // samples themselves
+};
+
+struct Compression {
+  TiffCompression code;
+  Kind kind;
+  const char* codec;  // null for none
+  // Of GDAL, for a block that is the same and compressed without loss; null if there is none.
+  const char* option;
+  const char* lossless = nullptr;
+};
+
+constexpr Compression kCompressions[] = {
+    {TiffCompression::none, Kind::packed, nullptr, "NONE"},
+    {TiffCompression::lzw, Kind::stream, "numcodecs.imagecodecs_lzw", "LZW"},
+    {TiffCompression::adobe_deflate, Kind::stream, "numcodecs.zlib", "DEFLATE"},
+    {TiffCompression::deflate, Kind::stream, "numcodecs.zlib", "DEFLATE"},
+    {TiffCompression::packbits, Kind::packed, "numcodecs.imagecodecs_packbits", "PACKBITS"},
+    {TiffCompression::lzma, Kind::stream, "numcodecs.lzma", "LZMA"},
+    {TiffCompression::zstd, Kind::stream, "numcodecs.zstd", "ZSTD"},
+    {TiffCompression::jpeg, Kind::image, "numcodecs.imagecodecs_jpeg", nullptr},
+    {TiffCompression::lerc, Kind::image, "numcodecs.imagecodecs_lerc", "LERC", "MAX_Z_ERROR=0"},
+    {TiffCompression::webp, Kind::image, "numcodecs.imagecodecs_webp", "WEBP", "WEBP_LOSSLESS=YES"},
+    {TiffCompression::jpeg2000, Kind::image, "numcodecs.imagecodecs_jpeg2k", nullptr},
+    {TiffCompression::jpegxl, Kind::image, "numcodecs.imagecodecs_jpegxl", "JXL",
+     "JXL_LOSSLESS=YES"},
+    {TiffCompression::jpegxl_1_7, Kind::image, "numcodecs.imagecodecs_jpegxl", "JXL",
+     "JXL_LOSSLESS=YES"},
+};
+
+const Compression& compression_of(const TiffDirectory& directory) {
+  const auto* found = std::ranges::find(kCompressions, directory.compression, &Compression::code);
+  if (found != std::end(kCompressions)) return *found;
+  throw Error("no codec of Zarr decodes compression " +
+              std::to_string(static_cast<unsigned>(directory.compression)) + " of TIFF");
+}
+
+bool is_packed(const TiffDirectory& directory) {
+  return directory.bits < 16 && directory.bits != 8;
+}
+
+zarrcore::DataType type_of(const TiffDirectory& directory) {
+  const std::uint64_t size = is_packed(directory) ? zarrcore::ceil_divide(directory.bits, 8)
+                                                  : directory.bits / 8;
+  const bool is_whole = directory.bits == 8 * size && (size & (size - 1)) == 0 && size <= 16;
+  switch (directory.sample_format) {
+    case 1:
+      if ((is_whole && size <= 8) || is_packed(directory)) {
+        return {TypeKind::unsigned_integer, size};
+      }
+      break;
+    case 2:
+      if (is_whole && size <= 8) return {TypeKind::signed_integer, size};
+      break;
+    case 3:
+      if (is_whole && size >= 2 && size <= 8) return {TypeKind::floating, size};
+      break;
+    case 6:
+      if (is_whole && size >= 8) return {TypeKind::complex, size};
+      break;
+    default:
+      break;
+  }
+  throw Error("Zarr has no data type for samples of " + std::to_string(directory.bits) +
+              " bits in format " + std::to_string(directory.sample_format) + " of TIFF");
+}
+
+Json jpeg_configuration(const TiffDirectory& directory) {
+  Json configuration = Json::object();
+  if (!directory.jpeg_tables.empty()) {
+    configuration["tables"] = zarrcore::encode_base64(directory.jpeg_tables.span());
+  }
+  constexpr std::uint64_t kRgb = 2;
+  constexpr std::uint64_t kYcbcr = 6;
+  const bool has_colors = directory.is_by_pixel && directory.samples == 3;
+  if (has_colors && (directory.photometric == kRgb || directory.photometric == kYcbcr)) {
+    configuration["colorspace_jpeg"] = directory.photometric == kYcbcr ? 3 : 2;
+    configuration["colorspace_data"] = 2;
+  }
+  configuration["bitspersample"] = directory.bits;
+  return configuration;
+}
+
+std::vector<CodecMetadata> codecs_of(const TiffDirectory& directory,
+                                     const zarrcore::DataType& type) {
+  const Compression& compression = compression_of(directory);
+  if (directory.has_reversed_bits) throw Error("its bits are in reverse order (FillOrder 2)");
+  const bool is_big = compression.kind != Kind::image && directory.endian == Endian::big &&
+                      !is_packed(directory);
+  std::vector<CodecMetadata> codecs{{"bytes", {{"endian", is_big ? "big" : "little"}}}};
+  const std::string dtype =
+      *zarrcore::format_numpy_type(type, is_big ? Endian::big : Endian::little);
+  const std::uint64_t row_samples =
+      directory.block_columns * (directory.is_by_pixel ? directory.samples : 1);
+  if (compression.kind == Kind::stream && directory.predictor != 1) {
+    if (directory.predictor > 3 || is_packed(directory)) {
+      throw Error("no codec of Zarr undoes predictor " + std::to_string(directory.predictor) +
+                  " of TIFF for samples of " + std::to_string(directory.bits) + " bits");
+    }
+    codecs.push_back({directory.predictor == 2 ? "numcodecs.imagecodecs_delta"
+                                               : "numcodecs.imagecodecs_floatpred",
+                      {{"shape", nullptr}, {"dtype", dtype}, {"axis", -1}, {"dist", 1}}});
+  } else if (is_packed(directory) && compression.kind != Kind::image) {
+    codecs.push_back({"numcodecs.imagecodecs_packints",
+                      {{"dtype", dtype}, {"bitspersample", directory.bits},
+                       {"runlen", row_samples}}});
+  } else if (is_packed(directory)) {
+    throw Error("no codec of Zarr reads its samples of " + std::to_string(directory.bits) +
+                " bits");
+  }
+  if (compression.codec == nullptr) return codecs;
+  CodecMetadata codec{compression.codec, Json::object()};
+  switch (directory.compression) {
+    case TiffCompression::jpeg:
+      codec.configuration = jpeg_configuration(directory);
+      break;
+    case TiffCompression::webp:
+      codec.configuration["hasalpha"] = directory.samples == 4;
+      break;
+    case TiffCompression::lzma:
+      codec.configuration = {{"format", 1}, {"check", -1}, {"preset", nullptr},
+                             {"filters", nullptr}};
+      break;
+    case TiffCompression::deflate:
+    case TiffCompression::adobe_deflate:
+      codec.configuration["level"] = 6;
+      break;
+    case TiffCompression::zstd:
+      codec.configuration["level"] = 9;
+      break;
+    default:
+      break;
+  }
+  codecs.push_back(std::move(codec));
+  return codecs;
+}
+
+// A file in memory, removed at the end.
+class MemoryFile {
+ public:
+  MemoryFile() : path_(partial_path("/vsimem/strip.tif")) {}
+  ~MemoryFile() { VSIUnlink(path_.c_str()); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  const char* path() const { return path_.c_str(); }
+
+ private:
+  std::string path_;
+};
+
+// The last strip of some bands as a strip of the usual height, whose other rows are zero.
+Buffer padded_strip(const TiffDirectory& directory, GDALDataset& source, std::span<int> bands) {
+  const Compression& compression = compression_of(directory);
+  const auto columns = static_cast<int>(directory.columns);
+  const auto rows = static_cast<int>(directory.block_rows);
+  const std::uint64_t first_row = (directory.blocks_down() - 1) * directory.block_rows;
+  const auto last_rows = static_cast<int>(directory.rows - first_row);
+  const GDALDataType type = source.GetRasterBand(bands[0])->GetRasterDataType();
+  const auto size = static_cast<std::uint64_t>(GDALGetDataTypeSizeBytes(type));
+  const std::uint64_t band_size = directory.columns * directory.block_rows * size;
+  std::vector<std::byte> values(band_size * bands.size());
+  const auto band_count = static_cast<int>(bands.size());
+  if (source.RasterIO(GF_Read, 0, static_cast<int>(first_row), columns, last_rows, values.data(),
+                      columns, last_rows, type, band_count, bands.data(), 0, 0,
+                      static_cast<GSpacing>(band_size), nullptr) != CE_None) {
+    throw Error("its last strip cannot be read");
+  }
+  CPLStringList options;
+  options.SetNameValue("COMPRESS", compression.option);
+  options.SetNameValue("BLOCKYSIZE", std::to_string(rows).c_str());
+  options.SetNameValue("INTERLEAVE", "PIXEL");
+  options.SetNameValue("ENDIANNESS", directory.endian == Endian::big ? "BIG" : "LITTLE");
+  if (compression.kind == Kind::stream) {
+    options.SetNameValue("PREDICTOR", std::to_string(directory.predictor).c_str());
+  }
+  if (compression.lossless != nullptr) options.AddString(compression.lossless);
+  if (is_packed(directory)) {
+    options.SetNameValue("NBITS", std::to_string(directory.bits).c_str());
+  }
+  const MemoryFile file;
+  GDALDriver* driver = GetGDALDriverManager()->GetDriverByName("GTiff");
+  std::unique_ptr<GDALDataset> strip(
+      driver->Create(file.path(), columns, rows, band_count, type, options.List()));
+  if (!strip || strip->RasterIO(GF_Write, 0, 0, columns, rows, values.data(), columns, rows, type,
+                                band_count, nullptr, 0, 0, 0, nullptr) != CE_None) {
+    throw Error("its last strip cannot be padded");
+  }
+  strip.reset();
+  strip.reset(GDALDataset::Open(file.path(), GDAL_OF_RASTER));
+  const char* offset =
+      strip ? strip->GetRasterBand(1)->GetMetadataItem("IFD_OFFSET", "TIFF") : nullptr;
+  if (offset == nullptr) throw Error("its last strip cannot be padded");
+  const TiffDirectory padded = read_tiff_directory(file.path(), std::stoull(offset));
+  if (padded.offsets.size() != 1) throw Error("its last strip cannot be padded");
+  const File bytes = open_file(file.path());
+  return read_bytes(bytes.get(), padded.offsets[0], padded.lengths[0]);
+}
+
+// The greatest length that divides all strips of an image without compression, so that none of the
+// chunks is short.
+std::uint64_t rows_of_parts(const TiffDirectory& directory) {
+  const bool can_be_cut =
+      directory.compression == TiffCompression::none && !directory.is_tiled;
+  return can_be_cut ? std::gcd(directory.block_rows, directory.rows % directory.block_rows)
+                    : directory.block_rows;
+}
+
+// Calls `visit` for the parts of a strip that are blocks of `rows` rows. Returns false if it stops.
+bool visit_parts(const TiffDirectory& directory, std::uint64_t rows, RasterBlock strip,
+                 const VisitBlock& visit) {
+  const std::uint64_t strip_rows = std::min(
+      directory.block_rows, directory.rows - strip.row * directory.block_rows);
+  const std::uint64_t parts = strip_rows / rows;
+  const std::uint64_t row_samples =
+      directory.columns * (directory.is_by_pixel ? directory.samples : 1);
+  const std::uint64_t row_bytes = zarrcore::ceil_divide(row_samples * directory.bits, 8);
+  if (*strip.reference.length < row_bytes * strip_rows) throw Error("a strip is too short");
+  const std::uint64_t first = strip.row * (directory.block_rows / rows);
+  for (std::uint64_t i = 0; i < parts; ++i) {
+    RasterBlock part{strip.band, first + i, 0, {}};
+    part.reference.target = strip.reference.target;
+    part.reference.offset = strip.reference.offset + i * rows * row_bytes;
+    part.reference.length = rows * row_bytes;
+    if (!visit(std::move(part))) return false;
+  }
+  return true;
+}
+
+void visit_blocks(const std::string& path, const TiffDirectory& directory, GDALDataset& dataset,
+                  const VisitBlock& visit) {
+  const std::uint64_t rows = rows_of_parts(directory);
+  const std::uint64_t across = directory.blocks_across();
+  const std::uint64_t down = directory.blocks_down();
+  const bool is_cut = directory.compression == TiffCompression::none && !directory.is_tiled;
+  const bool last_is_short = !directory.is_tiled && directory.rows % directory.block_rows != 0;
+  for (std::size_t i = 0; i < directory.offsets.size(); ++i) {
+    if (directory.lengths[i] == 0) continue;
+    RasterBlock block{i / (across * down), i / across % down, i % across, {}};
+    if (last_is_short && !is_cut && block.row == down - 1) {
+      std::vector<int> bands(directory.is_by_pixel ? directory.samples : 1);
+      std::iota(bands.begin(), bands.end(), static_cast<int>(block.band) + 1);
+      block.reference.value = padded_strip(directory, dataset, bands);
+      block.reference.length = block.reference.value.size();
+      if (!visit(std::move(block))) return;
+      continue;
+    }
+    block.reference.target = path;
+    block.reference.offset = directory.offsets[i];
+    block.reference.length = directory.lengths[i];
+    block.reference.is_path = true;
+    const bool goes_on = is_cut ? visit_parts(directory, rows, std::move(block), visit)
+                                : visit(std::move(block));
+    if (!goes_on) return;
+  }
+}
+
+RasterBlocks blocks_of(const std::string& path, TiffDirectory directory, GDALDataset& dataset,
+                       BlockCheck check) {
+  if (directory.samples != static_cast<std::uint64_t>(dataset.GetRasterCount()) ||
+      directory.columns != static_cast<std::uint64_t>(dataset.GetRasterXSize()) ||
+      directory.rows != static_cast<std::uint64_t>(dataset.GetRasterYSize())) {
+    throw Error("GDAL shows another image than is stored");
+  }
+  const bool last_is_padded = !directory.is_tiled && directory.rows % directory.block_rows != 0 &&
+                              directory.compression != TiffCompression::none;
+  if (last_is_padded && compression_of(directory).option == nullptr) {
+    throw Error("its last strip is shorter than the others, and padding it would change values");
+  }
+  RasterBlocks blocks;
+  blocks.bands = directory.samples;
+  blocks.rows = directory.rows;
+  blocks.columns = directory.columns;
+  blocks.is_by_pixel = directory.is_by_pixel && directory.samples > 1;
+  blocks.block_rows = rows_of_parts(directory);
+  blocks.block_columns = directory.block_columns;
+  blocks.data_type = type_of(directory);
+  blocks.codecs = codecs_of(directory, blocks.data_type);
+  const auto shared = std::make_shared<const TiffDirectory>(std::move(directory));
+  blocks.visit = [path, shared, &dataset](const VisitBlock& visit) {
+    visit_blocks(path, *shared, dataset, visit);
+  };
+  // GDAL may do more than decode.
+  if (check == BlockCheck::none) return blocks;
+  blocks.visit([&](const RasterBlock& block) {
+    check_block(blocks, block, dataset, 1);
+    return false;
+  });
+  return blocks;
+}
+
+void check_is_tiff(GDALDataset& dataset) {
+  const GDALDriver* driver = dataset.GetDriver();
+  if (driver == nullptr || !EQUAL(driver->GetDescription(), "GTiff")) {
+    throw Error("where the blocks of a raster of the format " +
+                std::string(driver != nullptr ? driver->GetDescription() : "(none)") +
+                " are is not known");
+  }
+}
+
+std::uint64_t directory_offset(GDALRasterBand& band) {
+  const char* offset = band.GetMetadataItem("IFD_OFFSET", "TIFF");
+  if (offset == nullptr) throw Error("GDAL does not tell where its directory is");
+  return std::strtoull(offset, nullptr, 10);
+}
+
+std::string file_of(GDALDataset& dataset) {
+  const CPLStringList files(dataset.GetFileList());
+  if (files.empty()) throw Error("it is not in a file");
+  return files[0];
+}
+
+}  // namespace
+
+RasterBlocks find_tiff_blocks(GDALDataset& dataset, BlockCheck check) {
+  check_is_tiff(dataset);
+  const std::string path = file_of(dataset);
+  const std::uint64_t offset = directory_offset(*dataset.GetRasterBand(1));
+  return zarrcore::with_context({path}, [&] {
+    return blocks_of(path, read_tiff_directory(path, offset), dataset, check);
+  });
+}
+
+RasterBlocks find_tiff_overview(GDALDataset& dataset, int index) {
+  check_is_tiff(dataset);
+  GDALRasterBand* band = dataset.GetRasterBand(1)->GetOverview(index);
+  GDALDataset* level = band != nullptr ? band->GetDataset() : nullptr;
+  if (level == nullptr) throw Error("overview " + std::to_string(index) + " cannot be opened");
+  const std::uint64_t offset = directory_offset(*band);
+  const auto is_this = [&](const TiffDirectory& directory) {
+    return directory.columns == static_cast<std::uint64_t>(band->GetXSize()) &&
+           directory.rows == static_cast<std::uint64_t>(band->GetYSize());
+  };
+  const std::string path = file_of(dataset);
+  for (const std::string& file : {path, path + ".ovr"}) {
+    std::optional<TiffDirectory> directory;
+    try {
+      directory = read_tiff_directory(file, offset);
+    } catch (const Error&) {
+      continue;  // it is in the other file
+    }
+    if (is_this(*directory)) {
+      return blocks_of(file, *std::move(directory), *level, BlockCheck::first);
+    }
+  }
+  throw Error(path + ": its overview " + std::to_string(index) + " is not found in the file");
+}
+
+}  // namespace gdal_zarr
