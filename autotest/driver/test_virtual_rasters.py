@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from foreign_chunks import grib_message
 from osgeo import gdal, osr
 from virtual_sources import chunks, make_virtual, pixels, read_with_zarr, references, write_tiff
 
@@ -312,3 +313,32 @@ def test_the_program(tmp_path):
                     "scene.json"], cwd=tmp_path, check=True,
                    env={**os.environ, "GDAL_DRIVER_PATH": plugin or ""})
     np.testing.assert_array_equal(pixels(tmp_path / "scene.json"), data)
+
+
+@pytest.mark.skipif(gdal.GetDriverByName("GRIB") is None, reason="GDAL has no driver GRIB")
+def test_messages_of_grib(tmp_path):
+    data = [RANDOM.random((6, 8)) * 50 + 250 for _ in range(3)]
+    (tmp_path / "a.grib").write_bytes(b"".join(grib_message(message) for message in data))
+    gdal.SetConfigOption("GRIB_NORMALIZE_UNITS", "NO")
+    try:
+        assert make_virtual(str(tmp_path / "a.grib"), tmp_path / "a.json") is not None
+        # Old versions of GDAL compute in single precision.
+        np.testing.assert_allclose(pixels(tmp_path / "a.json"), pixels(tmp_path / "a.grib"), 1e-6)
+    finally:
+        gdal.SetConfigOption("GRIB_NORMALIZE_UNITS", None)
+    found = chunks(tmp_path / "a.json")
+    assert len(found) == 3 and all(isinstance(value, list) for value in found.values())
+
+
+@pytest.mark.skipif(gdal.GetDriverByName("GRIB") is None, reason="GDAL has no driver GRIB")
+@pytest.mark.parametrize("at, byte", [(8, 0x7F), (15, 0xFF), (7, 3)])
+def test_messages_that_are_longer_than_the_file(tmp_path, at, byte):
+    message = bytearray(grib_message(RANDOM.random((6, 8))))
+    path = tmp_path / "a.grib"
+    path.write_bytes(message)
+    dataset = gdal.Open(str(path))
+    message[at] = byte
+    path.write_bytes(message)
+    with pytest.raises(RuntimeError, match="message 1"):
+        make_virtual(dataset, tmp_path / "a.json")
+    assert not (tmp_path / "a.json").exists()

@@ -251,7 +251,8 @@ NewRaster new_raster_like(GDALDataset& source, bool is_strict) {
 }
 
 bool copy_raster(GDALDataset& source, RasterDataset& destination, const RasterBlocks* blocks,
-                 bool is_strict, bool has_overviews, GDALProgressFunc progress, void* progress_data) {
+                 bool is_strict, bool has_overviews, GDALProgressFunc progress,
+                 void* progress_data) {
   copy_description(source, destination);
   constexpr double kPixelsWithOverviews = 0.75;
   const double pixels = has_overviews ? kPixelsWithOverviews : 1;

@@ -10,6 +10,7 @@
 
 #include "driver/gdal/messages.h"
 #include "driver/raster/overview_levels.h"
+#include "driver/virtual/grib_blocks.h"
 #include "driver/virtual/tiff_blocks.h"
 #include "driver/virtual/vrt_blocks.h"
 #include "zarrcore/base/error.h"
@@ -22,7 +23,7 @@ using zarrcore::Error;
 using Arrays = std::vector<std::shared_ptr<Array>>;
 
 bool put_raster_blocks(const RasterBlocks& blocks, const Arrays& arrays,
-                const std::function<bool(double)>& progress) {
+                       const std::function<bool(double)>& progress) {
   const double total = static_cast<double>(blocks.rows) / static_cast<double>(blocks.block_rows) *
                        static_cast<double>(blocks.is_by_pixel ? 1 : blocks.bands);
   const bool is_shared = arrays.size() == 1 && arrays[0]->core().shape().size() == 3;
@@ -54,14 +55,14 @@ struct SourceLevel {
 
 // The overviews of the source that the copy can have.
 std::vector<SourceLevel> find_levels(GDALDataset& source, const RasterBlocks& finest,
-                               bool leaves_others) {
+                                     bool leaves_others) {
   std::vector<SourceLevel> levels;
   const int count = source.GetRasterBand(1)->GetOverviewCount();
   for (int i = 0; i < count; ++i) {
     try {
       RasterBlocks blocks = find_tiff_overview(source, i);
-      const int factor = static_cast<int>(std::lround(static_cast<double>(finest.columns) /
-                                                      static_cast<double>(blocks.columns)));
+      const int factor = static_cast<int>(
+          std::lround(static_cast<double>(finest.columns) / static_cast<double>(blocks.columns)));
       const bool is_new = std::ranges::find(levels, factor, &SourceLevel::factor) == levels.end();
       if (factor < 2 || !is_new) {
         throw Error("overview " + std::to_string(i) + " is hardly smaller than the level before");
@@ -72,8 +73,7 @@ std::vector<SourceLevel> find_levels(GDALDataset& source, const RasterBlocks& fi
       levels.push_back({factor, std::move(blocks)});
     } catch (const Error& problem) {
       if (!leaves_others) throw;
-      report(CE_Warning, CPLE_AppDefined, "Zarr: %s: this overview is left out",
-             problem.what());
+      report(CE_Warning, CPLE_AppDefined, "Zarr: %s: this overview is left out", problem.what());
     }
   }
   return levels;
@@ -115,6 +115,7 @@ void check_is_not_virtual(CSLConstList options) {
 std::optional<RasterBlocks> find_blocks(GDALDataset& source, const CreationOptions& options) {
   if (options.is("VIRTUAL", "NO")) return std::nullopt;
   try {
+    if (is_grib(source)) return find_grib_blocks(source);
     if (!is_vrt(source)) return find_tiff_blocks(source);
     RasterBlocks blocks = find_vrt_blocks(source);
     // All files are checked before it is decided that nothing is copied.
@@ -135,10 +136,11 @@ bool refer_to_blocks(const RasterBlocks& blocks, GDALDataset& source, RasterData
                      const PartialProgress& progress) {
   const bool leaves_others = destination.view().array().session()->copies_blocks();
   // GDAL makes the overviews of a VRT of those of its sources.
-  const auto levels = is_vrt(source) ? std::vector<SourceLevel>()
-                                     : find_levels(source, blocks, leaves_others);
+  const auto levels = is_vrt(source) || is_grib(source)
+                          ? std::vector<SourceLevel>()
+                          : find_levels(source, blocks, leaves_others);
   if (!put_raster_blocks(blocks, destination.view().arrays(),
-                  [&](double done) { return progress(done); })) {
+                         [&](double done) { return progress(done); })) {
     report(CE_Failure, CPLE_UserInterrupt, "Zarr: %s: stopped by the user",
            destination.GetDescription());
     return false;

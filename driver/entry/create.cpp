@@ -231,7 +231,8 @@ class RasterCreation {
     array.type = GDALExtendedDataType::Create(band ? raster.types[*band] : common_type(raster));
     array.format = &session_->new_array_format();
     if (raster.blocks) array.stored_type = raster.blocks->data_type;
-    if (raster.has_one_bit && !raster.blocks) array.stored_type = zarrcore::DataType{zarrcore::TypeKind::boolean, 1};
+    if (raster.has_one_bit && !raster.blocks)
+      array.stored_type = zarrcore::DataType{zarrcore::TypeKind::boolean, 1};
     std::vector<std::string> shareable;
     const auto add = [&](const std::string& dimension, int length) {
       array.shape.push_back(static_cast<std::uint64_t>(length));
@@ -346,8 +347,7 @@ GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, O
     try {
       const bool has_overviews = creation.options().is("OVERVIEWS", "AUTO");
       is_copied = copy_raster(*source, *dataset, raster.blocks ? &*raster.blocks : nullptr,
-                              is_strict != FALSE, has_overviews, progress,
-                              progress_data);
+                              is_strict != FALSE, has_overviews, progress, progress_data);
       if (is_copied) creation.commit();
     } catch (...) {
       creation.undo(std::move(dataset));

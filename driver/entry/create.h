@@ -51,12 +51,13 @@ struct NewRaster {
 // and `is_strict`.
 NewRaster new_raster_like(GDALDataset& source, bool is_strict);
 
-// Copies all that GDAL knows of a raster, whose pixels may stay where they are (`blocks`): georeferencing, nodata, metadata, colours, then pixels,
-// in an order that completes chunks and shards one after the other, then masks. With
-// `has_overviews`, builds overviews at the end. Returns false after a CE_Failure, which is also
-// reported when the user stops the copy; when it returns true, the copy is in the store. Throws
-// zarrcore::Error.
+// Copies all that GDAL knows of a raster, whose pixels may stay where they are (`blocks`):
+// georeferencing, nodata, metadata, colours, then pixels, in an order that completes chunks and
+// shards one after the other, then masks. With `has_overviews`, builds overviews at the end.
+// Returns false after a CE_Failure, which is also reported when the user stops the copy; when it
+// returns true, the copy is in the store. Throws zarrcore::Error.
 bool copy_raster(GDALDataset& source, RasterDataset& destination, const RasterBlocks* blocks,
-                 bool is_strict, bool has_overviews, GDALProgressFunc progress, void* progress_data);
+                 bool is_strict, bool has_overviews, GDALProgressFunc progress,
+                 void* progress_data);
 
 }  // namespace gdal_zarr

@@ -22,8 +22,8 @@
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/session.h"
-#include "driver/virtual/array_blocks.h"
 #include "driver/new_array/new_array.h"
+#include "driver/virtual/array_blocks.h"
 #include "zarrcore/array/array_writer.h"
 
 namespace gdal_zarr {

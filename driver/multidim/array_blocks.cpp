@@ -12,6 +12,7 @@
 #include "driver/multidim/structural_info.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 
@@ -75,6 +76,12 @@ bool Array::refer_to(const GDALMDArray& source, const ArrayBlocks& blocks,
     for (std::size_t k = 0; k < rank(); ++k) position[k] /= blocks.layout.chunk_shape[k];
     if (auto block = blocks.find(position)) {
       put_block(position, *std::move(block));
+    } else if (!array_->can_encode()) {
+      // Before values are read that need not be stored.
+      throw zarrcore::Error("array " + source.GetFullName() + ": a block at " +
+                            zarrcore::shape_text(box.start, ",") +
+                            " is not encoded as the others, or missing, and its codecs are for "
+                            "reading only");
     } else if (!copy_box(source, box, buffer)) {
       return false;
     }
@@ -96,8 +103,7 @@ bool Array::copy_box(const GDALMDArray& source, const zarrcore::Box& box,
   if (buffer.size() < bytes) buffer = zarrcore::Buffer(bytes);
   return source.Read(start.data(), lengths.data(), nullptr, nullptr, type_, buffer.data(),
                      buffer.data(), bytes) &&
-         transfer(GF_Write,
-                  {box.start, box.count, std::vector<std::int64_t>(rank(), 1)}, type_,
+         transfer(GF_Write, {box.start, box.count, std::vector<std::int64_t>(rank(), 1)}, type_,
                   buffer.data(), zarrcore::c_strides(box.count, type_.GetSize()));
 }
 

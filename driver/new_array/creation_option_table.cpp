@@ -75,10 +75,11 @@ constexpr Option kOptions[] = {
             "Whether an array of the same name in an Icechunk repository is replaced"),
 
     // A virtual store: entry/copy_virtual.cpp and stores/references/reference_writer.cpp.
-    choice("VIRTUAL", kStore, kVirtual, "NO",
-           "Whether chunks are references to parts of the source's files (copies only): all of them "
-           "(YES), or where that is possible, others being stored with the references (AUTO). The "
-           "store is a .json document, or a .parq or .parquet folder"),
+    choice(
+        "VIRTUAL", kStore, kVirtual, "NO",
+        "Whether chunks are references to parts of the source's files (copies only): all of them "
+        "(YES), or where that is possible, others being stored with the references (AUTO). The "
+        "store is a .json document, or a .parq or .parquet folder"),
     only_with("VIRTUAL=YES or VIRTUAL=AUTO",
               choice("LOCATIONS", kStore, kLocations, "ABSOLUTE",
                      "Whether references name files by absolute paths and URLs, or by paths from "

@@ -16,8 +16,8 @@
 #include "driver/conventions/geotransform.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/raster_view.h"
-#include "driver/raster/overview_levels.h"
 #include "driver/raster/band_values.h"
+#include "driver/raster/overview_levels.h"
 #include "driver/raster/sidecar.h"
 
 namespace gdal_zarr {

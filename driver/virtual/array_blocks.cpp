@@ -46,12 +46,10 @@ struct HdfCompression {
   std::string_view name;  // in any case
   const char* codec;
 };
-constexpr HdfCompression kHdfCompressions[] = {{"DEFLATE", "numcodecs.zlib"},
-                                    {"LZF", "numcodecs.imagecodecs_lzf"},
-                                    {"BLOSC", "numcodecs.blosc"},
-                                    {"ZSTD", "numcodecs.zstd"},
-                                    {"Zstandard", "numcodecs.zstd"},
-                                    {"BZIP2", "numcodecs.bz2"}};
+constexpr HdfCompression kHdfCompressions[] = {
+    {"DEFLATE", "numcodecs.zlib"},   {"LZF", "numcodecs.imagecodecs_lzf"},
+    {"BLOSC", "numcodecs.blosc"},    {"ZSTD", "numcodecs.zstd"},
+    {"Zstandard", "numcodecs.zstd"}, {"BZIP2", "numcodecs.bz2"}};
 
 const HdfCompression* find_compression(const std::string& name) {
   const auto* found = std::ranges::find_if(kHdfCompressions, [&](const HdfCompression& filter) {
@@ -104,7 +102,8 @@ BlockEncoding encoding_of(CSLConstList info) {
   return encoding;
 }
 
-std::vector<CodecMetadata> codecs_of(const BlockEncoding& encoding, const zarrcore::DataType& type) {
+std::vector<CodecMetadata> codecs_of(const BlockEncoding& encoding,
+                                     const zarrcore::DataType& type) {
   std::vector<CodecMetadata> codecs{{"bytes", {{"endian", encoding.is_big ? "big" : "little"}}}};
   if (encoding.is_shuffled) {
     codecs.push_back({"numcodecs.shuffle", {{"elementsize", type.item_size}}});
@@ -143,8 +142,8 @@ class BlockFinder {
     if (!type) throw Error("Zarr has no such data type");
     layout_.data_type = *type;
     layout_.chunk_shape = array.GetBlockSize();
-    is_contiguous_ = std::ranges::find(layout_.chunk_shape, 0) != layout_.chunk_shape.end() ||
-                     shape_.empty();
+    is_contiguous_ =
+        std::ranges::find(layout_.chunk_shape, 0) != layout_.chunk_shape.end() || shape_.empty();
     find_encoding();
     layout_.codecs = codecs_of(encoding_, layout_.data_type);
     if (is_contiguous_) layout_.chunk_shape = contiguous_parts(shape_, layout_.data_type.item_size);
@@ -240,7 +239,10 @@ class BlockFinder {
       GDALMDArrayRawBlockInfo info;
       const auto block = read_info(position, info);
       if (!block) return false;
-      encoding_ = encoding_of(info.papszInfo);
+      // The array's filters, of which the first block may have skipped some.
+      CSLConstList structure = array_.GetStructuralInfo();
+      encoding_ = encoding_of(structure != nullptr ? structure : info.papszInfo);
+      encoding_.is_big = encoding_of(info.papszInfo).is_big;
       is_found = true;
       if (is_contiguous_) whole_ = *block;
       return true;
@@ -253,17 +255,9 @@ class BlockFinder {
     }
     if (!is_found) throw Error("GDAL does not tell where its blocks are");
     const auto all = zarrcore::checked_product(shape_);
-    if (is_contiguous_ && (whole_.target.empty() || !all ||
-                           *whole_.length / layout_.data_type.item_size != *all)) {
+    if (is_contiguous_ &&
+        (whole_.target.empty() || !all || *whole_.length / layout_.data_type.item_size != *all)) {
       throw Error("GDAL does not tell where its values are");
-    }
-    // The array may say more than its first block.
-    CSLConstList structure = array_.GetStructuralInfo();
-    const auto states = [&](const char* name) {
-      return CSLFetchNameValue(structure, name) != nullptr;
-    };
-    if (states("COMPRESSION") && encoding_.compression.empty()) {
-      throw Error("filters were skipped for its first block");
     }
   }
 
@@ -276,9 +270,8 @@ class BlockFinder {
       const zarrcore::CodecChain chain(layout_.codecs,
                                        {layout_.chunk_shape, layout_.data_type, zero});
       TargetFiles files("");
-      const Buffer encoded = block->target.empty()
-                                 ? Buffer::copy_of(block->value.span())
-                                 : files.get(*block, chain.max_encoded_size());
+      const Buffer encoded = block->target.empty() ? Buffer::copy_of(block->value.span())
+                                                   : files.get(*block, chain.max_encoded_size());
       const zarrcore::DecodedChunk decoded = chain.decode(encoded.span());
       compare(position, decoded.elements.span());
       return true;
@@ -291,8 +284,8 @@ class BlockFinder {
     std::vector<GPtrDiff_t> strides(shape_.size(), 1);
     for (std::size_t i = 0; i < shape_.size(); ++i) {
       start.push_back(position[i] * layout_.chunk_shape[i]);
-      count.push_back(static_cast<std::size_t>(
-          std::min(layout_.chunk_shape[i], shape_[i] - start.back())));
+      count.push_back(
+          static_cast<std::size_t>(std::min(layout_.chunk_shape[i], shape_[i] - start.back())));
     }
     for (std::size_t i = shape_.size(); i-- > 1;) {
       strides[i - 1] = strides[i] * static_cast<GPtrDiff_t>(layout_.chunk_shape[i]);
@@ -324,9 +317,8 @@ class BlockFinder {
 
 ArrayBlocks find_array_blocks(const GDALMDArray& array) {
   const auto blocks = std::make_shared<const BlockFinder>(array);
-  return {blocks->layout(), [blocks](std::span<const std::uint64_t> position) {
-            return blocks->find(position);
-          }};
+  return {blocks->layout(),
+          [blocks](std::span<const std::uint64_t> position) { return blocks->find(position); }};
 }
 
 }  // namespace gdal_zarr

@@ -1,6 +1,7 @@
 #include "driver/virtual/raster_blocks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -13,6 +14,25 @@ namespace {
 
 using zarrcore::Buffer;
 using zarrcore::Error;
+
+// Returns true if values of GRIB are alike: those that are missing are NaN, where GDAL reads
+// nodata, and old versions of GDAL compute in single precision.
+bool is_like_grib(zarrcore::ByteSpan stored, zarrcore::ByteSpan expected, GDALDataset& source) {
+  constexpr double kSinglePrecision = 1e-6;
+  const GDALDriver* driver = source.GetDriver();
+  if (driver == nullptr || !EQUAL(driver->GetDescription(), "GRIB")) return false;
+  int has_nodata = FALSE;
+  const double nodata = source.GetRasterBand(1)->GetNoDataValue(&has_nodata);
+  for (std::size_t at = 0; at < stored.size(); at += sizeof(double)) {
+    double a = 0;
+    double b = 0;
+    std::memcpy(&a, stored.data() + at, sizeof a);
+    std::memcpy(&b, expected.data() + at, sizeof b);
+    const bool is_missing = std::isnan(a) && has_nodata != FALSE && b == nodata;
+    if (!is_missing && !(std::abs(a - b) <= kSinglePrecision * std::abs(b))) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -75,7 +95,9 @@ void check_block(const RasterBlocks& blocks, const RasterBlock& block, GDALDatas
   }
   for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(rows); ++i) {
     const std::byte* stored = decoded.elements.data() + i * pixel * blocks.block_columns;
-    if (std::memcmp(stored, expected.data() + i * line, line) != 0) {
+    const std::byte* wanted = expected.data() + i * line;
+    if (std::memcmp(stored, wanted, line) != 0 &&
+        !(type == GDT_Float64 && is_like_grib({stored, line}, {wanted, line}, source))) {
       throw Error("decoding its blocks does not give the values that GDAL reads");
     }
   }

@@ -13,9 +13,9 @@
 #include "driver/gdal/messages.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/virtual/tiff_directory.h"
+#include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text_encoding.h"
-#include "zarrcore/base/checked_math.h"
 #include "zarrcore/dtype/numpy_type.h"
 
 namespace gdal_zarr {
@@ -29,9 +29,9 @@ using zarrcore::Json;
 using zarrcore::TypeKind;
 
 enum class Kind : std::uint8_t {
-  stream,   // of bytes: samples in the file's byte order, after the predictor if there is one
-  packed,   // the same without predictors
-  image,    // samples themselves
+  stream,  // of bytes: samples in the file's byte order, after the predictor if there is one
+  packed,  // the same without predictors
+  image,   // samples themselves
 };
 
 struct Compression {
@@ -73,8 +73,8 @@ bool is_packed(const TiffDirectory& directory) {
 }
 
 zarrcore::DataType type_of(const TiffDirectory& directory) {
-  const std::uint64_t size = is_packed(directory) ? zarrcore::ceil_divide(directory.bits, 8)
-                                                  : directory.bits / 8;
+  const std::uint64_t size =
+      is_packed(directory) ? zarrcore::ceil_divide(directory.bits, 8) : directory.bits / 8;
   const bool is_whole = directory.bits == 8 * size && (size & (size - 1)) == 0 && size <= 16;
   switch (directory.sample_format) {
     case 1:
@@ -118,8 +118,8 @@ std::vector<CodecMetadata> codecs_of(const TiffDirectory& directory,
                                      const zarrcore::DataType& type) {
   const Compression& compression = compression_of(directory);
   if (directory.has_reversed_bits) throw Error("its bits are in reverse order (FillOrder 2)");
-  const bool is_big = compression.kind != Kind::image && directory.endian == Endian::big &&
-                      !is_packed(directory);
+  const bool is_big =
+      compression.kind != Kind::image && directory.endian == Endian::big && !is_packed(directory);
   std::vector<CodecMetadata> codecs{{"bytes", {{"endian", is_big ? "big" : "little"}}}};
   const std::string dtype =
       *zarrcore::format_numpy_type(type, is_big ? Endian::big : Endian::little);
@@ -134,9 +134,9 @@ std::vector<CodecMetadata> codecs_of(const TiffDirectory& directory,
                                                : "numcodecs.imagecodecs_floatpred",
                       {{"shape", nullptr}, {"dtype", dtype}, {"axis", -1}, {"dist", 1}}});
   } else if (is_packed(directory) && compression.kind != Kind::image) {
-    codecs.push_back({"numcodecs.imagecodecs_packints",
-                      {{"dtype", dtype}, {"bitspersample", directory.bits},
-                       {"runlen", row_samples}}});
+    codecs.push_back(
+        {"numcodecs.imagecodecs_packints",
+         {{"dtype", dtype}, {"bitspersample", directory.bits}, {"runlen", row_samples}}});
   } else if (is_packed(directory)) {
     throw Error("no codec of Zarr reads its samples of " + std::to_string(directory.bits) +
                 " bits");
@@ -151,8 +151,8 @@ std::vector<CodecMetadata> codecs_of(const TiffDirectory& directory,
       codec.configuration["hasalpha"] = directory.samples == 4;
       break;
     case TiffCompression::lzma:
-      codec.configuration = {{"format", 1}, {"check", -1}, {"preset", nullptr},
-                             {"filters", nullptr}};
+      codec.configuration = {
+          {"format", 1}, {"check", -1}, {"preset", nullptr}, {"filters", nullptr}};
       break;
     case TiffCompression::deflate:
     case TiffCompression::adobe_deflate:
@@ -202,7 +202,9 @@ Buffer padded_strip(const TiffDirectory& directory, GDALDataset& source, std::sp
   options.SetNameValue("COMPRESS", compression.option);
   options.SetNameValue("BLOCKYSIZE", std::to_string(rows).c_str());
   options.SetNameValue("INTERLEAVE", "PIXEL");
-  options.SetNameValue("ENDIANNESS", directory.endian == Endian::big ? "BIG" : "LITTLE");
+  // Predictor 3 makes the same bytes of both; libtiff does so in its own order alone.
+  const bool is_big = directory.endian == Endian::big && directory.predictor != 3;
+  options.SetNameValue("ENDIANNESS", is_big ? "BIG" : "LITTLE");
   if (compression.kind == Kind::stream) {
     options.SetNameValue("PREDICTOR", std::to_string(directory.predictor).c_str());
   }
@@ -232,8 +234,7 @@ Buffer padded_strip(const TiffDirectory& directory, GDALDataset& source, std::sp
 // The greatest length that divides all strips of an image without compression, so that none of the
 // chunks is short.
 std::uint64_t rows_of_parts(const TiffDirectory& directory) {
-  const bool can_be_cut =
-      directory.compression == TiffCompression::none && !directory.is_tiled;
+  const bool can_be_cut = directory.compression == TiffCompression::none && !directory.is_tiled;
   return can_be_cut ? std::gcd(directory.block_rows, directory.rows % directory.block_rows)
                     : directory.block_rows;
 }
@@ -241,8 +242,8 @@ std::uint64_t rows_of_parts(const TiffDirectory& directory) {
 // Calls `visit` for the parts of a strip that are blocks of `rows` rows. Returns false if it stops.
 bool visit_parts(const TiffDirectory& directory, std::uint64_t rows, RasterBlock strip,
                  const VisitBlock& visit) {
-  const std::uint64_t strip_rows = std::min(
-      directory.block_rows, directory.rows - strip.row * directory.block_rows);
+  const std::uint64_t strip_rows =
+      std::min(directory.block_rows, directory.rows - strip.row * directory.block_rows);
   const std::uint64_t parts = strip_rows / rows;
   const std::uint64_t row_samples =
       directory.columns * (directory.is_by_pixel ? directory.samples : 1);
@@ -281,8 +282,8 @@ void visit_blocks(const std::string& path, const TiffDirectory& directory, GDALD
     block.reference.offset = directory.offsets[i];
     block.reference.length = directory.lengths[i];
     block.reference.is_path = true;
-    const bool goes_on = is_cut ? visit_parts(directory, rows, std::move(block), visit)
-                                : visit(std::move(block));
+    const bool goes_on =
+        is_cut ? visit_parts(directory, rows, std::move(block), visit) : visit(std::move(block));
     if (!goes_on) return;
   }
 }
@@ -309,14 +310,18 @@ RasterBlocks blocks_of(const std::string& path, TiffDirectory directory, GDALDat
   blocks.data_type = type_of(directory);
   blocks.codecs = codecs_of(directory, blocks.data_type);
   const auto shared = std::make_shared<const TiffDirectory>(std::move(directory));
-  blocks.visit = [path, shared, &dataset](const VisitBlock& visit) {
-    visit_blocks(path, *shared, dataset, visit);
+  blocks.visit = [path, shared, &dataset, layout = blocks](const VisitBlock& visit) {
+    visit_blocks(path, *shared, dataset, [&](RasterBlock block) {
+      if (block.reference.target.empty()) check_block(layout, block, dataset, 1);
+      return visit(std::move(block));
+    });
   };
   // GDAL may do more than decode.
   if (check == BlockCheck::none) return blocks;
+  bool is_first = true;
   blocks.visit([&](const RasterBlock& block) {
-    check_block(blocks, block, dataset, 1);
-    return false;
+    if (std::exchange(is_first, false)) check_block(blocks, block, dataset, 1);
+    return true;
   });
   return blocks;
 }
@@ -348,9 +353,8 @@ RasterBlocks find_tiff_blocks(GDALDataset& dataset, BlockCheck check) {
   check_is_tiff(dataset);
   const std::string path = file_of(dataset);
   const std::uint64_t offset = directory_offset(*dataset.GetRasterBand(1));
-  return zarrcore::with_context({path}, [&] {
-    return blocks_of(path, read_tiff_directory(path, offset), dataset, check);
-  });
+  return zarrcore::with_context(
+      {path}, [&] { return blocks_of(path, read_tiff_directory(path, offset), dataset, check); });
 }
 
 RasterBlocks find_tiff_overview(GDALDataset& dataset, int index) {

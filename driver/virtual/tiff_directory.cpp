@@ -71,8 +71,8 @@ class DirectoryReader {
       Field field;
       field.type = static_cast<std::uint16_t>(number(entries, at + 2, 2));
       field.count = number(entries, at + 4, is_big_ ? 8 : 4);
-      field.place = Buffer::copy_of(entries.span().subspan(at + (is_big_ ? 12 : 8)).first(
-          is_big_ ? 8 : 4));
+      field.place =
+          Buffer::copy_of(entries.span().subspan(at + (is_big_ ? 12 : 8)).first(is_big_ ? 8 : 4));
       fields_.emplace(static_cast<std::uint16_t>(number(entries, at, 2)), std::move(field));
     }
   }
@@ -167,9 +167,8 @@ void set_blocks(const DirectoryReader& reader, TiffDirectory& directory) {
   }
   directory.offsets = reader.numbers(directory.is_tiled ? kTileOffsets : kStripOffsets);
   directory.lengths = reader.numbers(directory.is_tiled ? kTileByteCounts : kStripByteCounts);
-  const auto count = zarrcore::checked_multiply(
-      directory.blocks_across() * directory.blocks_down(),
-      directory.is_by_pixel ? 1 : directory.samples);
+  const auto count = zarrcore::checked_multiply(directory.blocks_across() * directory.blocks_down(),
+                                                directory.is_by_pixel ? 1 : directory.samples);
   // A file of missing blocks only may state none.
   if (directory.offsets.empty() && directory.lengths.empty() && count && *count <= UINT32_MAX) {
     directory.offsets.resize(*count);

@@ -61,8 +61,9 @@ void check_elements(const CPLXMLNode& source, const std::optional<std::string>& 
         name == "SrcRect" || name == "DstRect") {
       continue;
     }
-    const bool keeps_values = name == "NODATA" && nodata &&
-                              CPLAtof(CPLGetXMLValue(child, nullptr, "")) == CPLAtof(nodata->c_str());
+    const bool keeps_values =
+        name == "NODATA" && nodata &&
+        CPLAtof(CPLGetXMLValue(child, nullptr, "")) == CPLAtof(nodata->c_str());
     if (!keeps_values) throw Error("the VRT changes values (" + std::string(name) + ")");
   }
 }
@@ -211,8 +212,7 @@ class Mosaic {
     if (!file) throw Error("it cannot be opened");
     const RasterBlocks blocks = find_tiff_blocks(*file, BlockCheck::none);
     if (source.band >= blocks.bands || blocks.rows != source.rows ||
-        blocks.columns != source.columns ||
-        file->GetRasterBand(1)->GetRasterDataType() != type_) {
+        blocks.columns != source.columns || file->GetRasterBand(1)->GetRasterDataType() != type_) {
       throw Error("it is not the raster that the VRT expects");
     }
     const bool is_alike = blocks.is_by_pixel == mosaic_.is_by_pixel &&
@@ -255,9 +255,8 @@ RasterBlocks find_vrt_blocks(GDALDataset& dataset) {
   if (bands.size() != static_cast<std::size_t>(dataset.GetRasterCount())) {
     throw Error("the VRT cannot be read");
   }
-  const auto with_sources = std::ranges::find_if(bands, [](const auto& band) {
-    return !band.empty();
-  });
+  const auto with_sources =
+      std::ranges::find_if(bands, [](const auto& band) { return !band.empty(); });
   if (with_sources == bands.end()) throw Error("the VRT has no sources");
   const std::string& first = with_sources->front().file;
   const std::unique_ptr<GDALDataset> file(

@@ -30,10 +30,9 @@ using zarrcore::Json;
 std::string json_value(const Buffer& value) {
   constexpr std::string_view kBase64 = "base64:";
   const std::string_view text = value.text();
-  const bool is_text =
-      !text.starts_with(kBase64) && std::ranges::all_of(text, [](char c) {
-        return c == '\n' || (c >= ' ' && c <= '~');
-      });
+  const bool is_text = !text.starts_with(kBase64) && std::ranges::all_of(text, [](char c) {
+    return c == '\n' || (c >= ' ' && c <= '~');
+  });
   if (is_text) return zarrcore::dump_json(std::string(text));
   return '"' + std::string(kBase64) + zarrcore::encode_base64(value.span()) + '"';
 }
@@ -131,9 +130,8 @@ zarrcore::DirectoryListing ReferenceWriter::list(std::string_view prefix,
 void ReferenceWriter::flush() {
   const std::lock_guard lock(mutex_);
   if (!has_changed_) return;
-  zarrcore::with_context(path_, [&] {
-    kind_ == ReferenceKind::json ? write_json() : write_parquet();
-  });
+  zarrcore::with_context(path_,
+                         [&] { kind_ == ReferenceKind::json ? write_json() : write_parquet(); });
   has_changed_ = false;
 }
 

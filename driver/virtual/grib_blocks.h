@@ -1,0 +1,16 @@
+// The messages of a GRIB file that GDAL has opened: each is the chunk of one band.
+#pragma once
+
+#include <gdal_priv.h>
+
+#include "driver/virtual/raster_blocks.h"
+
+namespace gdal_zarr {
+
+bool is_grib(GDALDataset& dataset);
+
+// Throws zarrcore::Error, which says why, when messages cannot be chunks: those with several
+// fields, and those whose points do not run from west to east, row after row.
+RasterBlocks find_grib_blocks(GDALDataset& dataset);
+
+}  // namespace gdal_zarr
