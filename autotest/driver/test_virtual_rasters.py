@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from foreign_chunks import grib_message
 from osgeo import gdal, osr
+from request_log import log_requests
 from virtual_sources import chunks, make_virtual, pixels, read_with_zarr, references, write_tiff
+from webserver import serve
 
 RANDOM = np.random.default_rng(42)
 LOSSLESS = ["NONE", "LZW", "DEFLATE", "ZSTD", "LZMA", "PACKBITS"]
@@ -342,3 +344,26 @@ def test_messages_that_are_longer_than_the_file(tmp_path, at, byte):
     with pytest.raises(RuntimeError, match="message 1"):
         make_virtual(dataset, tmp_path / "a.json")
     assert not (tmp_path / "a.json").exists()
+
+
+def test_sources_on_the_network_are_named_by_url(tmp_path, monkeypatch):
+    """They are read by range: making the store takes few requests, a pixel one chunk."""
+    data = values("u2", (1, 640, 640))
+    source = write_tiff(tmp_path / "a.tif", data, "TILED=YES", "BLOCKXSIZE=64", "BLOCKYSIZE=64",
+                        "COMPRESS=DEFLATE")
+    (tmp_path / "out").mkdir()
+    with serve(tmp_path, monkeypatch) as server:
+        with log_requests(server) as log:
+            dataset = gdal.Open(f"/vsicurl/{server.url}/a.tif")
+            assert make_virtual(dataset, tmp_path / "out/a.json") is not None
+        assert log.count <= 8
+        found = chunks(tmp_path / "out/a.json")
+        assert len(found) == 100
+        assert {value[0] for value in found.values()} == {f"{server.url}/a.tif"}
+        gdal.VSICurlClearCache()
+        with log_requests(server) as log:
+            dataset = gdal.Open(str(tmp_path / "out/a.json"))
+            np.testing.assert_array_equal(dataset.ReadAsArray(200, 100, 20, 20),
+                                          data[0, 100:120, 200:220])
+        assert log.count <= 3
+    assert os.path.getsize(source) > 64 << 10
