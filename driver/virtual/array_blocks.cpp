@@ -141,7 +141,8 @@ class BlockFinder {
     const auto type = stored_number_type(array.GetDataType().GetNumericDataType());
     if (!type) throw Error("Zarr has no such data type");
     layout_.data_type = *type;
-    layout_.chunk_shape = array.GetBlockSize();
+    const std::vector<GUInt64> block = array.GetBlockSize();
+    layout_.chunk_shape.assign(block.begin(), block.end());
     is_contiguous_ =
         std::ranges::find(layout_.chunk_shape, 0) != layout_.chunk_shape.end() || shape_.empty();
     find_encoding();
@@ -154,8 +155,11 @@ class BlockFinder {
 
   std::optional<Reference> find(std::span<const std::uint64_t> position) const {
     if (is_contiguous_) {
-      Reference part = whole_;
+      Reference part;
       const std::uint64_t size = part_size();
+      part.target = whole_.target;
+      part.is_path = true;
+      part.offset = whole_.offset;
       part.offset += (position.empty() ? 0 : position[0]) * size;
       part.length = size;
       return part;
@@ -237,14 +241,14 @@ class BlockFinder {
     bool is_found = false;
     const auto use = [&](std::span<const std::uint64_t> position) {
       GDALMDArrayRawBlockInfo info;
-      const auto block = read_info(position, info);
+      auto block = read_info(position, info);
       if (!block) return false;
       // The array's filters, of which the first block may have skipped some.
       CSLConstList structure = array_.GetStructuralInfo();
       encoding_ = encoding_of(structure != nullptr ? structure : info.papszInfo);
       encoding_.is_big = encoding_of(info.papszInfo).is_big;
       is_found = true;
-      if (is_contiguous_) whole_ = *block;
+      if (is_contiguous_) whole_ = *std::move(block);
       return true;
     };
     if (std::ranges::find(shape_, 0) != shape_.end()) throw Error("it has no elements");
@@ -284,8 +288,8 @@ class BlockFinder {
     std::vector<GPtrDiff_t> strides(shape_.size(), 1);
     for (std::size_t i = 0; i < shape_.size(); ++i) {
       start.push_back(position[i] * layout_.chunk_shape[i]);
-      count.push_back(
-          static_cast<std::size_t>(std::min(layout_.chunk_shape[i], shape_[i] - start.back())));
+      count.push_back(static_cast<std::size_t>(
+          std::min<std::uint64_t>(layout_.chunk_shape[i], shape_[i] - start.back())));
     }
     for (std::size_t i = shape_.size(); i-- > 1;) {
       strides[i - 1] = strides[i] * static_cast<GPtrDiff_t>(layout_.chunk_shape[i]);
