@@ -3,9 +3,10 @@
 #include <array>
 #include <cstdio>
 
-#include "driver/entry/manage.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/worker_scope.h"
+#include "driver/stores/connection_string.h"
+#include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/local_files.h"
@@ -25,7 +26,12 @@ zarrcore::HierarchyOptions options_for(const std::string& path) {
 }  // namespace
 
 std::string store_of(const Arguments& arguments) {
-  return new_store_path(arguments.text("store").c_str());
+  const std::string name = arguments.text("store");
+  const ConnectionString connection = parse_connection_string(name);
+  if (connection.array) {
+    throw zarrcore::Error(name + " is an array; commands take the name of a whole store");
+  }
+  return find_icechunk_path(connection.store_path, std::nullopt);
 }
 
 std::unique_ptr<zarrcore::Hierarchy> open_examined(const std::string& path) {

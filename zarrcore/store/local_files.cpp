@@ -49,8 +49,8 @@ const std::string& place_of_processes() {
   return place;
 }
 
-// Returns true if the process that created a file of this name has certainly ended. Another name may be
-// before that of make_temporary_name().
+// Returns true if the process that created a file of this name has certainly ended. Another name
+// may be before that of make_temporary_name().
 bool is_writer_dead(std::string_view name) {
   const std::string& place = place_of_processes();
   if (place.empty() || !is_temporary_file(name)) return false;
