@@ -17,11 +17,7 @@ constexpr std::chrono::seconds kMaxWait{60};
 std::unique_ptr<StoreLock> lock_repository(Store& files, LockWait& wait) {
   while (true) {
     try {
-      auto lock = files.lock("");
-      if (lock == nullptr && files.traits().is_folder) {
-        throw Error("the file system cannot lock the folder of the repository");
-      }
-      return lock;
+      return files.lock("");
     } catch (const LockTimeout&) {
       if (!wait.pause()) throw;
     }
