@@ -1,9 +1,4 @@
-"""New stores, those that the tests of bad input damage, and libraries that are preloaded into
-programs."""
-import subprocess
-import sys
-from pathlib import Path
-
+"""New stores, and those that the tests of bad input damage."""
 import pytest
 from osgeo import gdal
 
@@ -15,8 +10,8 @@ from icechunk_stores import repository, virtual  # noqa: E402, F401
 from multidim import create  # noqa: E402
 from object_stores import azure, azure_proxy, azure_sas, bucket, moto, moto_proxy, proxy, s3, server  # noqa: E402, F401
 from reference_documents import BOTTOM, TOP  # noqa: E402
+from shims import build_shim  # noqa: E402, F401
 from stores import BYTES, GZIP, write_array, write_group  # noqa: E402
-from toolchain import COMPILER  # noqa: E402
 from v2_stores import write_v2  # noqa: E402
 
 
@@ -64,20 +59,6 @@ def v2(tmp_path):
     for name in ("good", "bad"):
         write_v2(tmp_path, name, DATA, chunks=(4, 4))
     return tmp_path
-
-
-@pytest.fixture(scope="session")
-def build_shim(tmp_path_factory):
-    """Compiles a source file of this folder into a library for LD_PRELOAD."""
-    def build(name):
-        if not sys.platform.startswith("linux"):
-            pytest.skip("needs Linux")
-        library = tmp_path_factory.mktemp("shim") / f"{name}.so"
-        subprocess.run([COMPILER, "-std=c++17", "-O1", "-fPIC", "-shared", "-o", library,
-                        Path(__file__).parent / f"{name}.cpp", "-ldl"], check=True)
-        return library
-
-    return build
 
 
 @pytest.fixture

@@ -1,23 +1,39 @@
 // Preloaded into a program, ends it with SIGKILL before its n-th change of a file or folder from
-// kill_at() on.
+// kill_at() on: renames, links and removals; from kill_at_any() on also what makes and fills files.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdarg>
 #include <cstdint>
 
 namespace {
 
 std::atomic<std::uint64_t> left{0};  // 0: it goes on
+std::atomic<bool> counts_all{false};
 
 void count() {
   if (left != 0 && --left == 0) kill(getpid(), SIGKILL);
 }
 
+void count_contents() {
+  if (counts_all) count();
+}
+
 template <typename Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+using Open = int(const char*, int, ...);
+
+int open_file(const char* function, const char* path, int flags, va_list words) {
+  if ((flags & O_CREAT) == 0) return next<Open>(function)(path, flags);
+  count_contents();
+  return next<Open>(function)(path, flags, va_arg(words, mode_t));
 }
 
 }  // namespace
@@ -26,6 +42,37 @@ extern "C" {
 
 void kill_at(std::uint64_t n) {
   left = n;
+}
+void kill_at_any(std::uint64_t n) {
+  counts_all = true;
+  left = n;
+}
+
+int open(const char* path, int flags, ...) {
+  va_list words;
+  va_start(words, flags);
+  const int file = open_file("open", path, flags, words);
+  va_end(words);
+  return file;
+}
+int open64(const char* path, int flags, ...) {
+  va_list words;
+  va_start(words, flags);
+  const int file = open_file("open64", path, flags, words);
+  va_end(words);
+  return file;
+}
+ssize_t write(int file, const void* bytes, size_t size) {
+  count_contents();
+  return next<ssize_t(int, const void*, size_t)>("write")(file, bytes, size);
+}
+int fsync(int file) {
+  count_contents();
+  return next<int(int)>("fsync")(file);
+}
+int mkdir(const char* path, mode_t mode) noexcept {
+  count_contents();
+  return next<int(const char*, mode_t)>("mkdir")(path, mode);
 }
 
 int rename(const char* from, const char* to) noexcept {

@@ -1,7 +1,6 @@
-"""An object store in memory, with the part of S3's interface that GDAL uses. It does not look at
-signatures. It records when each request came and was answered: it counts requests for tests and
-measurements, which need neither npm nor time for it.
-"""
+"""An object store in memory, with the part of S3's interface that GDAL uses, conditions of puts
+included. It does not look at signatures. It records when each request came and was answered:
+it counts requests for tests and measurements, which need neither npm nor time for it."""
 import hashlib
 import threading
 import time
@@ -15,6 +14,8 @@ from object_requests import ObjectRequestHandler, s3_options
 BUCKET = "bucket"
 NO_SUCH_KEY = (b'<?xml version="1.0"?><Error><Code>NoSuchKey</Code>'
                b"<Message>The specified key does not exist.</Message></Error>")
+PRECONDITION_FAILED = (b'<?xml version="1.0"?><Error><Code>PreconditionFailed</Code>'
+                       b"<Message>A condition does not hold.</Message></Error>")
 MAX_KEYS = 1000  # of a page of a listing
 
 
@@ -30,7 +31,8 @@ class Handler(ObjectRequestHandler):
                   "DELETE": self.delete, "POST": self.delete_several}[self.command]
         status = self.server.fail(self.command, self.path)
         if status is None:
-            handle(key, query, body)
+            with self.server.lock:
+                handle(key, query, body)
         else:
             self.answer(status, b'<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>')
         request[1] = time.monotonic()
@@ -38,6 +40,9 @@ class Handler(ObjectRequestHandler):
     do_GET = do_HEAD = do_PUT = do_DELETE = do_POST = do
 
     def answer(self, status, body=b"", **headers):
+        if self.server.lose(self.command, self.path):
+            self.close_connection = True
+            return
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
@@ -72,9 +77,20 @@ class Handler(ObjectRequestHandler):
                 self.answer(404, NO_SUCH_KEY)
                 return
             body = self.server.objects[name]
+        if not self.meets_conditions(key):
+            self.answer(412, PRECONDITION_FAILED)
+            return
         self.server.objects[key] = body
         self.answer(200, b"<CopyObjectResult/>" if source else b"",
                     ETag=f'"{hashlib.md5(body).hexdigest()}"')
+
+    def meets_conditions(self, key):
+        present = self.server.objects.get(key)
+        wanted = self.headers.get("If-Match")
+        if self.headers.get("If-None-Match") == "*":
+            return present is None
+        return wanted is None or (
+            present is not None and wanted.strip('"') == hashlib.md5(present).hexdigest())
 
     def delete(self, key, _query, _body):
         self.server.objects.pop(key, None)
@@ -133,6 +149,8 @@ class ObjectServer(ThreadingHTTPServer):
         self.objects = {}
         self.requests = []  # [start, end, method, path]
         self.fail = lambda method, path: None  # a status to answer with
+        self.lose = lambda method, path: False  # whether to close the connection without an answer
+        self.lock = threading.Lock()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def load(self, folder, prefix):
