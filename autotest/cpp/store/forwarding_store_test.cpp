@@ -29,7 +29,7 @@ class RecordingStore final : public Store {
   std::string description() const override { return record("description"), "recording"; }
   StoreTraits traits() const override {
     record("traits");
-    return {true, true, 2, 3, 4, true, true, "a reason", &statistics, nullptr, &listings};
+    return {true, true, true, 2, 3, 4, true, true, "a reason", &statistics, nullptr, &listings};
   }
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
     record("get", key, max_size);
