@@ -32,7 +32,7 @@ def test_without_conditions_nothing_is_written(bucket):
 @pytest.mark.parametrize("version", ["1", "2"])
 def test_commits(checking_bucket, version):  # noqa: F811
     name = f"{checking_bucket}repo{version}"
-    del create(f"ICECHUNK:{name}", "a", "ICECHUNK_FORMAT=" + version)  # noqa: F821
+    create(f"ICECHUNK:{name}", "a", "ICECHUNK_FORMAT=" + version)
     np.testing.assert_array_equal(read(name, "a"), DATA)
     one, two = (create(f"ICECHUNK:{name}", array) for array in ("b", "c"))
     del one

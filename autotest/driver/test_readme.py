@@ -352,7 +352,8 @@ CHECKS = {
     f"{PREPARED}gdal.OpenEx(\"plain.zarr\"": check_consolidated,
     "/usr/bin/python3 examples/dask/anomalies.py make": check_cube("cube.zarr", "temperature"),
     "/usr/bin/python3 examples/dask/anomalies.py run": check_cube("anomalies.zarr", "anomaly"),
-    "gdalinfo -mdd ICECHUNK": prints("TAG=v1", "BRANCH_1_NAME=main", "TAG_1_SNAPSHOT="),
+    "gdalinfo -mdd ICECHUNK ICECHUNK:earth": prints("BRANCH=main", "FORMAT=2"),
+    "gdalinfo -mdd ICECHUNK 'ICECHUNK:repo": prints("TAG=v1", "BRANCH_1_NAME=main", "TAG_1_SNAPSHOT="),
     "from rasterio.windows": prints("(100, 200)"),
     "gdalinfo data/geoid_v2.zarr": prints(*WGS84),
     "gdalinfo -oo LIST_ALL_ARRAYS=YES": prints("/lat", "/deflection"),
@@ -371,7 +372,14 @@ CHECKS = {
     "gdal_translate -q -of Zarr -co GEOREFERENCING_CONVENTION=CF": check_convention,
     "gdal_translate -q -of VRT": check_vrt,
     "import rioxarray\nimport xarray": prints("EPSG:4326 (-180.25, -90.25, 179.75, 90.25)"),
-    "gdal_translate -q -of Zarr data/geoid_v3.zarr ICECHUNK:earth": has_geoid("earth"),
+    "gdal_translate -q -of Zarr data/geoid_v3_sharded.zarr ICECHUNK:earth": has_geoid("earth"),
+    "gdal_zarr info data/geoid_v3_sharded.zarr": prints("Zarr v3", "/geoid  float32  361 x 720"),
+    "gdal_zarr check data/geoid_v2.zarr": prints("No damage was found."),
+    "gdal_zarr check --read --json data/geoid_v2.zarr": prints('"findings": []'),
+    "gdal_zarr repair data/geoid_v2.zarr": prints("There is nothing that can be mended."),
+    "gdal_zarr repair --apply data/geoid_v2.zarr": prints("nothing that can be mended."),
+    "gdal_zarr migrate data/deflection_v2.zarr": prints("would get documents of Zarr v3"),
+    "gdal_zarr migrate --apply data/deflection_v2.zarr": prints("have documents of Zarr v3"),
     "import dask\nimport numpy": has_rows,
     "import rioxarray\n\nstack": prints("EPSG:4326", "'y': 361"),
     "from osgeo import gdal\nimport numpy": prints("7 7"),
@@ -419,7 +427,8 @@ def environment(tmp_path, monkeypatch):
     with serve(tmp_path / "server", monkeypatch) as server:
         s3 = {"AWS_S3_ENDPOINT": server.url.removeprefix("http://"), "AWS_HTTPS": "NO",
               "AWS_VIRTUAL_HOSTING": "FALSE", "AWS_EC2_METADATA_DISABLED": "true"}
-        yield server, os.environ | s3
+        path = f"{os.environ['GDAL_DRIVER_PATH']}:{os.environ['PATH']}"
+        yield server, os.environ | s3 | {"PATH": path}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -130,11 +129,11 @@ std::string completions(const Words& words) {
 
 int run(const Words& words) {
   if (words.empty() || words.front() == "--help") {
-    (words.empty() ? std::cerr : std::cout) << usage();
+    std::fputs(usage().c_str(), words.empty() ? stderr : stdout);
     return words.empty() ? kFailed : 0;
   }
   if (words.front() == "completion") {
-    std::cout << completions({words.begin() + 1, words.end()});
+    std::fputs(completions({words.begin() + 1, words.end()}).c_str(), stdout);
     return 0;
   }
   const Command* const command = find_command(words.front());
@@ -143,7 +142,7 @@ int run(const Words& words) {
   }
   const Arguments arguments = parse(*command, {words.begin() + 1, words.end()});
   if (arguments.has("help")) {
-    std::cout << usage(*command);
+    std::fputs(usage(*command).c_str(), stdout);
     return 0;
   }
   const bool shows_progress = !arguments.has("quiet") && !arguments.has("json");
@@ -151,10 +150,12 @@ int run(const Words& words) {
     return !shows_progress || GDALTermProgress(complete, nullptr, nullptr) != 0;
   });
   if (shows_progress) GDALTermProgress(1, nullptr, nullptr);
-  std::cout << (arguments.has("json") ? zarrcore::dump_json(result.json, {.indentation = 2}) + '\n'
-                                      : result.text)
-            << std::flush;
-  if (!std::cout) throw zarrcore::Error("the result could not be written");
+  const std::string text = arguments.has("json")
+                               ? zarrcore::dump_json(result.json, {.indentation = 2}) + '\n'
+                               : result.text;
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+    throw zarrcore::Error("the result could not be written");
+  }
   return static_cast<int>(result.exit);
 }
 
@@ -166,8 +167,9 @@ int main(int count, char** values) {
   if (GDALDriverH other = GDALGetDriverByName("Zarr")) GDALDeregisterDriver(other);
   gdal_zarr::register_driver([](GDALDriver& /*driver*/) {});
   if (count == 2 && std::string_view(values[1]) == "--version") {
-    std::cout << GDALGetMetadataItem(GDALGetDriverByName("Zarr"), GDAL_DMD_LONGNAME, nullptr)
-              << ", GDAL " << GDALVersionInfo("RELEASE_NAME") << '\n';
+    std::printf("%s, GDAL %s\n",
+                GDALGetMetadataItem(GDALGetDriverByName("Zarr"), GDAL_DMD_LONGNAME, nullptr),
+                GDALVersionInfo("RELEASE_NAME"));
     return 0;
   }
   // --config NAME VALUE and the like.
@@ -177,7 +179,7 @@ int main(int count, char** values) {
   try {
     exit_code = gdal_zarr::run({values + 1, values + count});
   } catch (const std::exception& error) {
-    std::cerr << "gdal_zarr: " << error.what() << '\n';
+    std::fprintf(stderr, "gdal_zarr: %s\n", error.what());
   }
   CSLDestroy(values);
   GDALDestroyDriverManager();

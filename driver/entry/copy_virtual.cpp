@@ -82,6 +82,7 @@ std::vector<SourceLevel> find_levels(GDALDataset& source, const RasterBlocks& fi
 void refer_to_overviews(const std::vector<SourceLevel>& levels, RasterDataset& destination) {
   if (levels.empty()) return;
   std::vector<OverviewSize> sizes;
+  sizes.reserve(levels.size());
   for (const SourceLevel& level : levels) {
     sizes.push_back({level.factor, level.blocks.rows, level.blocks.columns});
   }

@@ -19,7 +19,6 @@
 #include "driver/multidim/session.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"
-#include "driver/raster/band_values.h"
 #include "driver/raster/erase_raster.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/icechunk_path.h"
@@ -165,6 +164,7 @@ class RasterCreation {
     if (is_in_repository_) make_room(names);
     const bool is_alone = session_->hierarchy().child_names("", zarrcore::NodeKind::array).empty();
     std::vector<std::shared_ptr<Array>> arrays;
+    arrays.reserve(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
       arrays.push_back(
           make_array(names[i], raster, is_one_array ? std::nullopt : std::optional(i)));

@@ -24,7 +24,6 @@
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "driver/stores/vsi/zarr_folder.h"
-#include "driver/stores/vsi/zip_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 #include "zarrcore/metadata/document_names.h"
@@ -47,13 +46,15 @@ std::string whole_store(const char* name) {
       zarrcore::is_document_name(CPLGetFilename(path.c_str()))) {
     throw Error(path + " must be the path of a whole store");
   }
-  if (has_icechunk_scheme(name) || has_icechunk_prefix(path) || is_only_icechunk(path)) {
+  const auto refuse_repository = [&] {
     throw Error(path + " is an Icechunk repository: none is removed, renamed or copied");
-  }
+  };
+  if (has_icechunk_scheme(name) || has_icechunk_prefix(path)) refuse_repository();
   // A listing from before the store was created does not show it.
   if (!VSIIsLocal(path.c_str())) VSICurlPartialClearCache(CPLGetPath(path.c_str()));
   GDALOpenInfo info(path.c_str(), GA_ReadOnly);
   if (!is_folder(path) ? !is_packed_store(&info) : !is_zarr_folder(path)) {
+    if (is_icechunk_folder(path)) refuse_repository();
     throw Error(path + " is not a Zarr store");
   }
   const std::string above = CPLGetPath(path.c_str());
@@ -62,6 +63,14 @@ std::string whole_store(const char* name) {
   }
   return path;
 }
+
+#if GDAL_ZARR_AT_LEAST(3, 11)
+bool is_repository(const char* name) {
+  const std::string path = without_file_scheme(name);
+  return has_icechunk_scheme(path) || has_icechunk_prefix(path) ||
+         (VSIIsLocal(path.c_str()) && is_folder(path) && is_only_icechunk(path));
+}
+#endif
 
 // The files that GDAL keeps beside a store; the .aux.xml of a folder is an older version's.
 std::vector<std::string> files_beside(const std::string& store) {
@@ -182,6 +191,20 @@ bool is_used(const std::string& path, zarrcore::Store& store) {
 
 CPLErr delete_store(const char* name) {
   return guarded(CE_Failure, [&] {
+    if (has_prefix(name)) {
+      // GDAL asks for any name before it creates a dataset.
+      const ConnectionString connection = parse_connection_string(name);
+      const std::string& target = connection.store_path;
+      if (!connection.array && (!path_exists(target) || is_only_icechunk(target))) return CE_None;
+    }
+#if GDAL_ZARR_AT_LEAST(3, 11)
+    // These versions ask for folders as well, and an error would become that of creating.
+    if (is_repository(name)) {
+      report(CE_Warning, CPLE_AppDefined,
+             "Zarr: %s is an Icechunk repository, which is not removed", name);
+      return CE_None;
+    }
+#endif
     const std::string path = whole_store(name);
     for (const std::string& file : files_beside(path)) {
       check(VSIUnlink(file.c_str()) == 0, file, "removed");

@@ -2,11 +2,13 @@
 #include <cpl_string.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/entry/open.h"
 #include "driver/gdal/error_guard.h"
+#include "driver/multidim/icechunk_metadata.h"
 #include "driver/multidim/json_values.h"
 #include "driver/raster/candidates.h"
 #include "driver/stores/connection_string.h"
@@ -85,7 +87,9 @@ GDALDataset* list_arrays(const Session& session, const std::vector<Candidate>& c
                        zarrcore::shape_text(raster.shape, "x") + "] " + group + " (" + type +
                        "), a band for each array");
   }
-  return new ContainerDataset(name, std::move(list), *session.attributes(""));
+  auto dataset = std::make_unique<ContainerDataset>(name, std::move(list), *session.attributes(""));
+  set_icechunk_metadata(*dataset, session);
+  return dataset.release();
 }
 
 GDALDataset* list_ranges(const Array& array, std::uint64_t slices, const std::string& name) {

@@ -1,5 +1,4 @@
 // New arrays whose chunks are blocks of other files.
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>

@@ -10,7 +10,6 @@
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
 #include "driver/multidim/georeferencing.h"
 #include "driver/multidim/mask_arrays.h"
-#include "driver/raster/band_values.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"

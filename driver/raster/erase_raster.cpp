@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "driver/multidim/array.h"
 #include "driver/multidim/mask_arrays.h"
 #include "driver/multidim/raster_view.h"
 #include "driver/raster/overview_levels.h"

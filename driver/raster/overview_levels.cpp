@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "driver/multidim/georeferencing.h"
-#include "driver/raster/raster_band.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 

@@ -17,9 +17,6 @@
 #include "driver/multidim/structural_info.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
-#include "driver/stores/icechunk/icechunk_path.h"
-#include "driver/stores/references/open_references.h"
-#include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
 

@@ -1,13 +1,14 @@
 #include "driver/stores/name_prefixes.h"
 
+#include <cpl_string.h>
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <string>
+#include <cstring>
+#include <string_view>
 
 #include "driver/gdal/compat.h"
 #include "driver/stores/vsi/install_file_system.h"
-#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
@@ -23,8 +24,9 @@ class NamePrefix final : public VSIFilesystemHandler {
   // GDAL also looks for files beside a dataset.
   int Stat(const char* name, VSIStatBufL* status, int /*flags*/) override {
     *status = {};
-    for (const char* extension : {"aux", "aux.xml", "ovr", "msk", "xml"}) {
-      if (zarrcore::lower_case(name).ends_with(std::string(".") + extension)) {
+    for (const std::string_view suffix : {".aux", ".aux.xml", ".ovr", ".msk", ".xml"}) {
+      const std::size_t length = std::strlen(name);
+      if (length > suffix.size() && EQUAL(name + length - suffix.size(), suffix.data())) {
         errno = ENOENT;
         return -1;
       }
@@ -37,7 +39,7 @@ class NamePrefix final : public VSIFilesystemHandler {
 }  // namespace
 
 void install_name_prefixes() {
-  for (const char* prefix : {"ICECHUNK:", "ZARR:"}) install_file_system<NamePrefix>(prefix);
+  install_file_system<NamePrefix>("ICECHUNK:");
 }
 
 }  // namespace gdal_zarr

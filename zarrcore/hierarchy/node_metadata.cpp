@@ -19,14 +19,46 @@
 namespace zarrcore {
 namespace {
 
-// The stored document with the members of the format's own that it lacks. Those that it has stay as
-// they are spelled, since not all readers know all names; without codecs, it stays without.
-// Consolidated metadata is put apart.
-Json completed(Json stored, const Json& own) {
+// The configuration of a codec as text; empty without one.
+std::string configuration_text(const Json& codec) {
+  const Json* const configuration = find_member(codec, "configuration");
+  return configuration == nullptr ? std::string() : dump_json(*configuration);
+}
+
+// Returns true if both are lists of codecs with the same configurations: only names differ.
+bool are_other_names(const Json& codecs, const Json& own) {
+  return codecs.is_array() && own.is_array() &&
+         std::ranges::equal(codecs, own, [](const Json& codec, const Json& same) {
+           return configuration_text(codec) == configuration_text(same);
+         });
+}
+
+// The stored document in the spelling of the format, which writes it as `own`. Its order stays, and
+// so do members that need no other spelling, or are unknown; also names of the specification that
+// the format has others for: chunk grids, data types with their fill values, and codecs. Without
+// codecs, it stays without them. Consolidated metadata is put apart.
+Json respelled(Json stored, const Json& own) {
   if (!stored.is_object()) return own;
   stored.erase("consolidated_metadata");
+  const auto is_same = [&](const std::string& key, const Json& value) {
+    const Json* const old = find_member(stored, key);
+    return old != nullptr && is_same_text(*old, value);
+  };
+  const Json* const type = find_member(own, "data_type");
+  const bool has_other_type = type != nullptr && !is_same("data_type", *type);
   for (const auto& [key, value] : own.items()) {
-    if (key != "codecs" && !stored.contains(key)) copy_member(own, key, stored, key);
+    const Json* old = find_member(stored, key);
+    if (old == nullptr) {
+      if (key != "codecs") copy_member(own, key, stored, key);
+      continue;
+    }
+    const bool has_other_name = key == "chunk_grid" || key == "chunk_key_encoding" ||
+                                key == "data_type" || (key == "fill_value" && has_other_type) ||
+                                (key == "codecs" && are_other_names(*old, value));
+    const bool are_numbers = old->is_number() && value.is_number();
+    if (!has_other_name && !are_numbers && !is_same_text(*old, value)) {
+      copy_member(own, key, stored, key);
+    }
   }
   return stored;
 }
@@ -233,7 +265,7 @@ void HierarchyEditor::put_updated(const std::string& path) {
     for (std::size_t i = 0; i < documents.size(); ++i) {
       auto& [key, content] = documents[i];
       if (const auto it = stored.find(key); it != stored.end()) {
-        content = is_whole ? completed(it->second, content) : it->second;
+        content = is_whole ? respelled(it->second, content) : it->second;
       }
       content = merge.merge(before[i].content, after[i].content, std::move(content));
       merged.emplace(key, content);

@@ -1,7 +1,6 @@
 // Commits: the files of a new snapshot are put first; then the branch is moved to it.
 #include <algorithm>
 
-#include "zarrcore/base/path.h"
 #include "zarrcore/icechunk/formats.h"
 #include "zarrcore/icechunk/manifest_writer.h"
 #include "zarrcore/icechunk/mutable_file.h"

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include "zarrcore/base/json.h"

@@ -1,6 +1,5 @@
 #include "zarrcore/icechunk/merge.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "zarrcore/base/json.h"

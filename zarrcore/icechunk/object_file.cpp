@@ -14,7 +14,6 @@
 #include <iterator>
 #include <new>
 
-#include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/threads.h"
 

@@ -150,6 +150,7 @@ RepositoryInfo::RepositoryInfo(ByteSpan file) {
   status = read_status(required(info.table(info_field::kStatus), "status"));
   const FlatTables records = required(info.tables(info_field::kSnapshots), "snapshots");
   std::vector<ObjectId> ids;
+  ids.reserve(records.size());
   for (std::size_t i = 0; i < records.size(); ++i) ids.push_back(id_in(records[i], 0));
   const auto id_of = [&](std::int64_t index) {
     if (index < 0 || index >= static_cast<std::int64_t>(ids.size())) {

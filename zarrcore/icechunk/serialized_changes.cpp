@@ -9,7 +9,6 @@
 //                "inline", bytes in base64
 //                "object", id, offset, length
 //                "url", location, offset, length, etag, last_modified
-#include <algorithm>
 
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"

@@ -1,6 +1,5 @@
 #include "zarrcore/icechunk/session.h"
 
-#include <algorithm>
 #include <set>
 
 #include "zarrcore/base/endian.h"

@@ -236,6 +236,7 @@ void add_changed_chunks(ByteSpan log, ChangedChunks& chunks) {
       const auto numbers =
           required(changed[k].structures(0, sizeof(std::uint32_t)), "index of a chunk");
       std::vector<std::uint64_t> index;
+      index.reserve(numbers.size());
       for (std::size_t axis = 0; axis < numbers.size(); ++axis) {
         index.push_back(load_integer<std::uint32_t>(numbers[axis].data(), Endian::little));
       }

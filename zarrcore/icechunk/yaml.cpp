@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"

@@ -4,14 +4,12 @@
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
-#include <algorithm>
 #include <array>
 #include <functional>
 
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/vsi/object_put.h"
 #include "driver/stores/vsi/vsi_file.h"
-#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"

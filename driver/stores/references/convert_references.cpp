@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,7 +28,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/store/local_files.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {

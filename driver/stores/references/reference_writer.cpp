@@ -22,7 +22,6 @@ namespace gdal_zarr {
 namespace {
 
 using zarrcore::Buffer;
-using zarrcore::ByteRange;
 using zarrcore::Error;
 using zarrcore::Json;
 

@@ -24,7 +24,7 @@ namespace gdal_zarr {
 // clang-format on
 
 struct CurlLibrary {
-#define GDAL_ZARR_CURL_MEMBER(name) decltype(&::curl_##name) name = nullptr;
+#define GDAL_ZARR_CURL_MEMBER(name) decltype(&::curl_##name) name = nullptr;  // NOLINT
   GDAL_ZARR_CURL_FUNCTIONS(GDAL_ZARR_CURL_MEMBER)
 #undef GDAL_ZARR_CURL_MEMBER
 };

@@ -1,6 +1,5 @@
 // Values that a ZIP archive has several times. Programs that append to an archive leave the old
 // value in it; the last one counts, as in Python. GDAL reads the first.
-#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -10,8 +9,6 @@
 #include "driver/stores/vsi/zip_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/codec/checksum.h"
-#include "zarrcore/codec/registry.h"
 #include "zarrcore/store/forwarding_store.h"
 
 namespace gdal_zarr {
