@@ -131,8 +131,8 @@ INNER = ('CODECS=[{"name": "sharding_indexed", "configuration": '
      'creation option CODECS: codec "blosc": "typesize" is 0'),
     (['CODECS=[{"name": "gzip", "configuration": {"levels": 1}}]'],
      'creation option CODECS: codec "gzip": .*"levels" that is not supported'),
-    (['CODECS=[{"name": "n5_default", "configuration": {"codecs": [{"name": "bytes", '
-      '"configuration": {"endian": "little"}}]}}]'],
+    ([('CODECS=[{"name": "n5_default", "configuration": {"codecs": [{"name": "bytes", '
+       '"configuration": {"endian": "little"}}]}}]')],
      'creation option CODECS: codec "n5_default": .*blocks of N5 are big-endian'),
     (['CODECS=["sharding_indexed"]'],
      'creation option CODECS: codec "sharding_indexed": "chunk_shape" is missing'),

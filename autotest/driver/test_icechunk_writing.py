@@ -35,8 +35,9 @@ def repo(tmp_path):
 
 def translate(name, tiff, *options):
     return subprocess.run(
-        ["gdal_translate", "-q", "-of", "Zarr", *sum((["-co", o] for o in options), []), tiff,
-         str(name)], capture_output=True, text=True)
+        ["gdal_translate", "-q", "-of", "Zarr",
+         *(word for option in options for word in ("-co", option)), tiff, str(name)],
+        capture_output=True, text=True)
 
 
 def succeed(run):
@@ -153,8 +154,8 @@ def test_warp_makes_and_updates(repo, tiff):
     def warp(*options):
         return subprocess.run(["gdalwarp", "-q", *options, tiff,
                                f"ICECHUNK:{repo}"], capture_output=True, text=True)
-    succeed(warp("-of", "Zarr", "-te", "10", "30", "40", "50", "-t_srs", "EPSG:4326", "-s_srs", "EPSG:4326",
-                 "-tr", "0.5", "0.5"))
+    succeed(warp("-of", "Zarr", "-te", "10", "30", "40", "50", "-t_srs", "EPSG:4326",
+                 "-s_srs", "EPSG:4326", "-tr", "0.5", "0.5"))
     dataset = gdal.Open(str(repo))
     assert (dataset.RasterXSize, dataset.RasterYSize) == (60, 40)
     np.testing.assert_array_equal(dataset.ReadAsArray()[:20, :30], DATA)
@@ -244,7 +245,7 @@ def test_opening_alone_commits_nothing(made):
     for flags in (UPDATE, MULTIDIM):
         dataset = gdal.OpenEx(str(made), flags)
         dataset.FlushCache()
-        dataset = None  # noqa: F841
+        dataset = None
     assert item(made, "SNAPSHOT") == first and files(made) == before
 
 
@@ -334,7 +335,7 @@ def test_a_failed_write_is_not_committed(made):
     shutil.move(made / "hidden", made / "chunks")
     gdal.ErrorReset()
     with errors() as messages:
-        dataset = None  # noqa: F841
+        dataset = None
     assert "nothing is committed" in messages[-1]
     assert item(made, "SNAPSHOT") == first
     np.testing.assert_array_equal(read(made), DATA)
@@ -398,9 +399,9 @@ def test_conflicts(made, tmp_path):
     second = gdal.OpenEx(str(made), UPDATE)
     first.GetRasterBand(1).WriteArray(DATA + 1)
     second.GetRasterBand(1).WriteArray(DATA + 2)
-    first = None  # noqa: F841
+    first = None
     with errors() as messages:
-        second = None  # noqa: F841
+        second = None
     np.testing.assert_array_equal(read(made), DATA + 1)
     message = "\n".join(messages)
     assert "not committed" in message and "/a" in message, message

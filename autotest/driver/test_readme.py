@@ -353,7 +353,8 @@ CHECKS = {
     "/usr/bin/python3 examples/dask/anomalies.py make": check_cube("cube.zarr", "temperature"),
     "/usr/bin/python3 examples/dask/anomalies.py run": check_cube("anomalies.zarr", "anomaly"),
     "gdalinfo -mdd ICECHUNK ICECHUNK:earth": prints("BRANCH=main", "FORMAT=2"),
-    "gdalinfo -mdd ICECHUNK 'ICECHUNK:repo": prints("TAG=v1", "BRANCH_1_NAME=main", "TAG_1_SNAPSHOT="),
+    "gdalinfo -mdd ICECHUNK 'ICECHUNK:repo": prints(
+        "TAG=v1", "BRANCH_1_NAME=main", "TAG_1_SNAPSHOT="),
     "from rasterio.windows": prints("(100, 200)"),
     "gdalinfo data/geoid_v2.zarr": prints(*WGS84),
     "gdalinfo -oo LIST_ALL_ARRAYS=YES": prints("/lat", "/deflection"),

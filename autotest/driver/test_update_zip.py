@@ -198,9 +198,9 @@ def append_again(archive, prefix, method):
     chunk = np.zeros((4, 4), "i2")
     store = zarr.storage.KVStore({})
     zarr.group(store).create_dataset("old", data=chunk, chunks=(4, 4), fill_value=None)
-    with zipfile.ZipFile(archive, "a", method) as file:
-        with pytest.warns(UserWarning, match="Duplicate"):
-            file.writestr(f"{prefix}/old/0.0".lstrip("/"), bytes(store["old/0.0"]))
+    with (zipfile.ZipFile(archive, "a", method) as file,
+          pytest.warns(UserWarning, match="Duplicate")):
+        file.writestr(f"{prefix}/old/0.0".lstrip("/"), bytes(store["old/0.0"]))
     return np.vstack([np.hstack([chunk, DATA[:4, 4:]]), DATA[4:]])
 
 
@@ -253,7 +253,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert len(list(tmp_path.iterdir())) == 2
     dataset = gdal.OpenEx(name_of(archive, prefix), gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE)
     other = create_array(dataset.GetRootGroup(), "new", (2000, 2000), gdal.GDT_Float64)
-    other.Write(np.random.rand(2000, 2000))
+    other.Write(np.random.default_rng(1).random((2000, 2000)))
     add(name_of(archive, prefix), "more")  # leaves what the other dataset is writing
     left = [path.name for path in tmp_path.iterdir()]
     assert len(left) == 2 and "x.zip" in left

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "driver/conventions/cf/attributes.h"
+#include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/product.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "driver/conventions/gdal_attributes.h"
 #include "driver/multidim/georeferencing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
