@@ -1,6 +1,7 @@
 #include "driver/entry/manage.h"
 
 #include <cpl_conv.h>
+#include <cpl_error.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
@@ -284,6 +285,8 @@ std::shared_ptr<Session> create_session(const std::string& path, const CreationO
   SessionOptions session_options;
   session_options.make_classic_dataset = &make_classic_dataset;
   if (has_icechunk_prefix(path)) {
+    // GDAL has tried to open the name: what failed then is not a failure of this call.
+    CPLErrorReset();
     if (options.is_given("FORMAT") && !options.is("FORMAT", "ZARR_V3")) {
       throw Error(path + ": Icechunk repositories are of FORMAT=ZARR_V3");
     }
