@@ -318,10 +318,11 @@ def test_texts(store):
 
 @pytest.mark.skipif(not HAS_ALGORITHMS, reason="needs GDAL 3.11")
 def test_algorithms(store):
-    result = json.loads(gdal.Run("driver zarr check", store=str(store), json=True)["output-string"])
+    result = json.loads(
+        gdal.Run("driver", "zarr", "check", store=str(store), json=True)["output-string"])
     assert result["findings"] == []
     edit_json(store / "g/zarr.json", attributes={"title": "new"})
     with pytest.raises(RuntimeError, match="findings"):
-        gdal.Run("driver zarr check", store=str(store))
-    gdal.Run("driver zarr repair", store=str(store), apply=True)
+        gdal.Run("driver", "zarr", "check", store=str(store))
+    gdal.Run("driver", "zarr", "repair", store=str(store), apply=True)
     assert check(store) == []

@@ -203,14 +203,16 @@ def test_nothing_is_deleted(repo, tiff):
     succeed(translate(f"ICECHUNK:{repo}", tiff))
     before = files(repo)
     driver = gdal.GetDriverByName("Zarr")
+    # From 3.11 on, GDAL asks for the same before it creates a dataset, and it cannot be an error.
+    is_silent = int(gdal.VersionInfo()) >= 3110000
     for name in (f"ICECHUNK:{repo}", str(repo), f"/vsiicechunk/{{{repo}}}"):
         for action in (lambda name=name: driver.Delete(name),
                        lambda name=name: driver.Rename(f"{repo}2", name),
-                       lambda name=name: driver.CopyFiles(f"{repo}2", name)):
+                       lambda name=name: driver.CopyFiles(f"{repo}2", name))[is_silent:]:
             with pytest.raises(RuntimeError, match="Icechunk repository"):
                 action()
         run = subprocess.run(["gdalmanage", "delete", name], capture_output=True, text=True)
-        assert "Icechunk repository" in run.stderr
+        assert is_silent or "Icechunk repository" in run.stderr
     assert files(repo) == before and not repo.with_name("repo2").exists()
 
 

@@ -50,10 +50,9 @@ class CommandAlgorithm final : public GDALAlgorithm {
       });
       output_ =
           is_json_ ? zarrcore::dump_json(result.json, {.indentation = 2}) + '\n' : result.text;
-      if (prints_) std::fwrite(output_.data(), 1, output_.size(), stdout);
       if (result.exit == CommandResult::Exit::success) return true;
       // GDAL knows success and failure, and prints no output of a failure.
-      if (!prints_) std::fwrite(output_.data(), 1, output_.size(), stderr);
+      if (prints_) std::fwrite(output_.data(), 1, output_.size(), stdout);
       report(CE_Failure, CPLE_AppDefined, "Zarr: %s: there are findings", command_.name);
       return false;
     });

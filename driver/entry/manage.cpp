@@ -199,10 +199,10 @@ CPLErr delete_store(const char* name) {
       if (!connection.array && (!path_exists(target) || is_only_icechunk(target))) return CE_None;
     }
 #if GDAL_ZARR_AT_LEAST(3, 11)
-    // These versions ask for folders as well, and an error would become that of creating.
+    // Before they create a dataset, these versions ask for folders as well, and an error would
+    // become that of creating. They do not tell whether a person asks.
     if (is_repository(name)) {
-      report(CE_Warning, CPLE_AppDefined,
-             "Zarr: %s is an Icechunk repository, which is not removed", name);
+      debug(std::string(name) + " is an Icechunk repository, which is not removed");
       return CE_None;
     }
 #endif
