@@ -227,7 +227,7 @@ class ChunkCache::Entry {
   const Key key_;
   const PlaceInValue place_;
   std::atomic<State> state_ = State::idle;
-  long process_ = 0;  // which is filling it
+  std::atomic<long> process_ = 0;  // which is filling it
   Item item_;
   std::uint64_t request_ = 0;         // the last one that used it
   std::uint64_t bytes_ = 0;           // counted in `among_`
