@@ -25,8 +25,8 @@ TEXTS = {
 RASTER_TEXTS = TEXTS | {"BLOCKSIZE": ["2,3", "5,7"], "SHARD_CHUNK_SHAPE": ["2,4"],
                         "CHUNK_ASPECT_RATIO": ["1,2"]}
 
-# Options about an existing store, another file or Icechunk repositories, and those that round values,
-# which tests of the codecs check.
+# Options about an existing store, another file or Icechunk repositories, and those that round
+# values, which tests of the codecs check.
 LEFT_OUT = {
     "BRANCH", "COMMIT", "COMMIT_MESSAGE", "COMMIT_PROPERTIES", "ICECHUNK_FORMAT", "LOCATIONS",
     "NEW_BRANCH", "OVERWRITE", "VIRTUAL",
