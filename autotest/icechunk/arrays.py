@@ -10,6 +10,7 @@ import json
 import math
 
 import numpy as np
+from changes import Changes
 from model import GROUP, Tree, identities
 from osgeo import gdal
 
@@ -17,7 +18,6 @@ CAN_CHANGE_NODES = hasattr(gdal.Group, "Rename")  # since GDAL 3.8
 TYPES = {"uint8": gdal.GDT_Byte, "uint16": gdal.GDT_UInt16, "int16": gdal.GDT_Int16,
          "uint32": gdal.GDT_UInt32, "float32": gdal.GDT_Float32, "float64": gdal.GDT_Float64}
 CODECS = [[], [], ["COMPRESS=ZSTD"], ["COMPRESS=GZIP"], ["COMPRESS=BLOSC"]]
-NAMES = ["a", "b", "a-b", "A", "é", "x.y", "a b"]
 
 
 class GroupNode:
@@ -135,17 +135,13 @@ class Actions(list):
     """For the reference, `keys` are the same in its terms."""
 
 
-class ArrayChanges:
-    """Makes actions and applies them to its tree."""
+class ArrayChanges(Changes):
+    """The same for arrays."""
 
     def __init__(self, random, tree, version, by_reference):
-        self.random, self.tree, self.actions = random, tree, Actions()
+        super().__init__(random, tree, version, by_reference)
+        self.actions = Actions()
         self.actions.keys = []
-        self.version, self.by_reference = version, by_reference
-
-    def pick(self, values):
-        values = list(values)
-        return values[self.random.integers(len(values))] if values else None
 
     def act(self, *action, keys=()):
         self.tree.apply([action])
@@ -153,13 +149,8 @@ class ArrayChanges:
         self.actions.keys.extend(keys)
 
     def paths(self, is_array):
-        return sorted(path for path, node in self.tree.items() if node.is_array == is_array
-                      and not (self.by_reference and is_array and not node.is_plain))
-
-    def new_path(self):
-        above = self.pick(self.paths(False))
-        names = [f"{above}/{name}".lstrip("/") for name in NAMES]
-        return self.pick(path for path in names if path not in self.tree)
+        return [path for path in super().paths(is_array)
+                if not (self.by_reference and is_array and not self.tree[path].is_plain)]
 
     def make(self, count):
         if "" not in self.tree:

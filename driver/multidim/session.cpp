@@ -90,6 +90,55 @@ std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore
   return session;
 }
 
+// A new repository has no root group yet.
+std::unique_ptr<zarrcore::Hierarchy> Session::begin_changes(zarrcore::HierarchyOptions options) {
+  if (locks_) {
+    throw Error(path_ + ": the open option LOCKS is not for Icechunk repositories");
+  }
+  icechunk_ = std::make_unique<IcechunkWriter>(parse_icechunk_path(path_), options_.icechunk);
+  const auto& store = icechunk_->store();
+  options.use_consolidated = false;
+  if (options_.icechunk.new_format && !store->has("zarr.json")) {
+    return zarrcore::Hierarchy::create(store, zarrcore::v3_format(), zarrcore::GroupMetadata{},
+                                       std::move(options));
+  }
+  return std::make_unique<zarrcore::Hierarchy>(store, std::move(options));
+}
+
+void Session::end_changes() {
+  if (!icechunk_) return;
+  if (has_lost_data_) icechunk_->set_failed();
+  icechunk_->end(summary_of_changes());
+}
+
+const char* Session::icechunk_changes() {
+  if (!icechunk_) return nullptr;
+  icechunk_changes_ = icechunk_->store()->changes();
+  return icechunk_changes_.c_str();
+}
+
+void Session::run_icechunk_command(const std::string& command, const std::string& value) {
+  if (!icechunk_) {
+    throw Error(path_ + " is not an Icechunk repository that is open for update");
+  }
+  flush();
+  icechunk_->run(command, value, summary_of_changes());
+  refresh();
+}
+
+std::string Session::summary_of_changes() const {
+  std::vector<std::string> created;
+  std::vector<std::string> erased;
+  {
+    const std::lock_guard lock(mutex_);
+    created = created_nodes_;
+    erased = erased_nodes_;
+  }
+  // Coordinates come with their arrays.
+  return describe_changes(created, erased,
+                          [this](const std::string& path) { return is_dimension_variable(path); });
+}
+
 Session::~Session() {
   guarded(false, [this] {
     take_write_failure();  // it has been reported

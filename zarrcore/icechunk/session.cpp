@@ -3,8 +3,11 @@
 #include <set>
 
 #include "zarrcore/base/endian.h"
+#include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/icechunk/changes_json.h"
 #include "zarrcore/icechunk/formats.h"
+#include "zarrcore/icechunk/merge.h"
 #include "zarrcore/icechunk/mutable_file.h"
 
 namespace zarrcore::icechunk {
@@ -334,6 +337,34 @@ bool Transaction::Session::visit_chunks(std::string_view path, const VisitValue&
     visit(chunks.keys.encode(chunks.index_of(number), path), size);
   }
   return true;
+}
+
+std::string Transaction::Session::changes_as_json() const {
+  const std::lock_guard lock(mutex_);
+  Json json = changes_to_json(*changes_, *log_);
+  json["snapshot"] = base_->snapshot_id();
+  return dump_json(json);
+}
+
+void Transaction::Session::merge(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  ChangeSet added(base_->snapshot(), ++version_);
+  with_context("the changes to merge", [&] {
+    const Json json = parse_json(text);
+    const std::string* snapshot = find_string(json, "snapshot");
+    if (snapshot == nullptr || *snapshot != base_->snapshot_id()) {
+      throw Error("they do not start from snapshot " + base_->snapshot_id());
+    }
+    read_changes(json, version_, added, *log_);
+  });
+  ChangedChunks changed;
+  for (const auto& [path, node] : changes_->nodes) {
+    if (changes_->is_kept(node) && changes_->has_changed_chunks(node)) changed[node.id];
+  }
+  auto merged = std::make_unique<ChangeSet>(*changes_);
+  const auto conflicts = merge_changes(added, *merged, changed, {.our_chunks_win = true});
+  if (!conflicts.empty()) throw CommitConflict(branch_, conflicts);
+  changes_ = std::move(merged);
 }
 
 }  // namespace zarrcore::icechunk

@@ -4,8 +4,8 @@
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
+#include <algorithm>
 #include <array>
-#include <functional>
 
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/vsi/object_put.h"
@@ -94,6 +94,20 @@ struct RefValue {
   std::string snapshot;
 };
 
+// "create a, b", or "" without paths.
+std::string name_nodes(const char* verb, const std::vector<std::string>& paths,
+                       const std::function<bool(const std::string& path)>& is_minor) {
+  constexpr std::size_t kMostNames = 5;
+  std::string text;
+  std::size_t count = 0;
+  for (const std::string& path : paths) {
+    if (paths.size() > 1 && is_minor(path)) continue;
+    if (++count > kMostNames) return text + ", …";
+    text += (text.empty() ? std::string(verb) + ' ' : ", ") + path;
+  }
+  return text;
+}
+
 }  // namespace
 
 IcechunkWriteOptions icechunk_write_options(const OptionValues& options) {
@@ -106,6 +120,25 @@ IcechunkWriteOptions icechunk_write_options(const OptionValues& options) {
   });
   result.new_branch = options.text("NEW_BRANCH");
   return result;
+}
+
+std::string describe_changes(const std::vector<std::string>& created,
+                             const std::vector<std::string>& erased,
+                             const std::function<bool(const std::string& path)>& is_minor) {
+  std::vector<std::string> topmost;  // of the created ones
+  for (const std::string& path : created) {
+    const auto contains = [&](const auto& node) { return zarrcore::is_at_or_below(path, node); };
+    if (std::ranges::none_of(topmost, contains)) topmost.push_back(path);
+  }
+  std::vector<std::string> gone;
+  for (const std::string& path : erased) {
+    if (std::ranges::find(created, path) == created.end()) gone.push_back(path);
+  }
+  std::string text = name_nodes("create", topmost, is_minor);
+  const std::string of_gone = name_nodes("delete", gone, is_minor);
+  if (!text.empty() && !of_gone.empty()) text += ", ";
+  text += of_gone;
+  return text.empty() ? "update" : text;
 }
 
 IcechunkWriter::IcechunkWriter(const IcechunkPath& path, IcechunkWriteOptions options)

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,6 +62,13 @@ struct IcechunkWriteOptions {
 
 // Throws zarrcore::Error for properties that are not a JSON object.
 IcechunkWriteOptions icechunk_write_options(const OptionValues& options);
+
+// The message of a commit that has none, without the program: "create a, b, delete c". Several
+// nodes are named without those that `is_minor` is true for, and without what is below a created
+// one.
+std::string describe_changes(const std::vector<std::string>& created,
+                             const std::vector<std::string>& erased,
+                             const std::function<bool(const std::string& path)>& is_minor);
 
 // Safe to use from several threads at once.
 class IcechunkWriter {

@@ -1,20 +1,10 @@
-// The changes of a transaction as JSON, for other processes:
-//
-//   snapshot   the id of the base
-//   nodes      those that are new, moved or have another document: path, id, and what of
-//              "document" and "base", the node of the base that it was, there is
-//   deleted    ids of nodes
-//   chunks     of each array: "array", its id; "kept", if it was smaller once; "references", each a
-//              list: the index, and unless the chunk was erased, one of
-//                "inline", bytes in base64
-//                "object", id, offset, length
-//                "url", location, offset, length, etag, last_modified
+#include "zarrcore/icechunk/changes_json.h"
 
-#include "zarrcore/base/json.h"
+#include <map>
+#include <utility>
+
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text_encoding.h"
-#include "zarrcore/icechunk/merge.h"
-#include "zarrcore/icechunk/session.h"
 
 namespace zarrcore::icechunk {
 namespace {
@@ -144,26 +134,25 @@ class ChangeReader {
 
 }  // namespace
 
-std::string Transaction::Session::changes_as_json() const {
-  const std::lock_guard lock(mutex_);
+Json changes_to_json(ChangeSet& changes, const ReferenceLog& log) {
   Json nodes = Json::array();
   Json chunks = Json::array();
-  for (const auto& item : changes_->nodes) {
+  for (const auto& item : changes.nodes) {
     const auto& [path, node] = item;
-    if (!changes_->is_kept(node) || changes_->is_moved(item) || changes_->is_updated(node)) {
+    if (!changes.is_kept(node) || changes.is_moved(item) || changes.is_updated(node)) {
       Json json{{"path", path}, {"id", id_text(node.id)}, {"array", node.is_array}};
-      if (node.base) json["base"] = id_text(node_id(changes_->base(), *node.base));
+      if (node.base) json["base"] = id_text(node_id(changes.base(), *node.base));
       if (node.document) json["document"] = *node.document;
       nodes.push_back(std::move(json));
     }
-    if (!changes_->has_changed_chunks(node)) continue;
-    const ArrayChanges& array = changes_->chunks(item);
+    if (!changes.has_changed_chunks(node)) continue;
+    const ArrayChanges& array = changes.chunks(item);
     Json references = Json::array();
     for (const auto& [number, place] : array.references) {
       const auto index = array.index_of(number);
       const bool is_erased = place == ArrayChanges::kErased;
       references.push_back(is_erased ? Json::array({index})
-                                     : json_of(index, log_->get(place).reference));
+                                     : json_of(index, log.get(place).reference));
     }
     Json json{{"array", id_text(node.id)}};
     if (array.kept_counts != array.counts) json["kept"] = array.kept_counts;
@@ -171,34 +160,15 @@ std::string Transaction::Session::changes_as_json() const {
     chunks.push_back(std::move(json));
   }
   Json deleted = Json::array();
-  for (const std::size_t node : changes_->deleted()) {
-    deleted.push_back(id_text(changes_->base().id(node)));
+  for (const std::size_t node : changes.deleted()) {
+    deleted.push_back(id_text(changes.base().id(node)));
   }
-  return dump_json({{"snapshot", base_->snapshot_id()},
-                    {"nodes", std::move(nodes)},
-                    {"deleted", std::move(deleted)},
-                    {"chunks", std::move(chunks)}});
+  return {
+      {"nodes", std::move(nodes)}, {"deleted", std::move(deleted)}, {"chunks", std::move(chunks)}};
 }
 
-void Transaction::Session::merge(std::string_view text) {
-  const std::lock_guard lock(mutex_);
-  ChangeSet added(base_->snapshot(), ++version_);
-  with_context("the changes to merge", [&] {
-    const Json json = parse_json(text);
-    const std::string* snapshot = find_string(json, "snapshot");
-    if (snapshot == nullptr || *snapshot != base_->snapshot_id()) {
-      throw Error("they do not start from snapshot " + base_->snapshot_id());
-    }
-    ChangeReader(added, *log_, version_).read(json);
-  });
-  ChangedChunks changed;
-  for (const auto& [path, node] : changes_->nodes) {
-    if (changes_->is_kept(node) && changes_->has_changed_chunks(node)) changed[node.id];
-  }
-  auto merged = std::make_unique<ChangeSet>(*changes_);
-  const auto conflicts = merge_changes(added, *merged, changed, {.our_chunks_win = true});
-  if (!conflicts.empty()) throw CommitConflict(branch_, conflicts);
-  changes_ = std::move(merged);
+void read_changes(const Json& json, std::uint64_t version, ChangeSet& changes, ReferenceLog& log) {
+  ChangeReader(changes, log, version).read(json);
 }
 
 }  // namespace zarrcore::icechunk

@@ -1,0 +1,28 @@
+// The changes of a transaction as JSON, for other processes:
+//
+//   nodes      those that are new, moved or have another document: path, id, and what of
+//              "document" and "base", the node of the base that it was, there is
+//   deleted    ids of nodes
+//   chunks     of each array: "array", its id; "kept", if it was smaller once; "references", each a
+//              list: the index, and unless the chunk was erased, one of
+//                "inline", bytes in base64
+//                "object", id, offset, length
+//                "url", location, offset, length, etag, last_modified
+#pragma once
+
+#include <cstdint>
+
+#include "zarrcore/base/json.h"
+#include "zarrcore/icechunk/change_set.h"
+#include "zarrcore/icechunk/reference_log.h"
+
+namespace zarrcore::icechunk {
+
+Json changes_to_json(ChangeSet& changes, const ReferenceLog& log);
+
+// Makes the changes in `changes`, which has none yet, of the same base; their references are added
+// to the log. `version` is that of their documents. Throws Error, and the exceptions of Json, when
+// `json` does not fit the base.
+void read_changes(const Json& json, std::uint64_t version, ChangeSet& changes, ReferenceLog& log);
+
+}  // namespace zarrcore::icechunk
