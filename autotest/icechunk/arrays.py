@@ -10,7 +10,7 @@ import json
 import math
 
 import numpy as np
-from changes import Changes
+from changes import NAMES, Changes
 from model import GROUP, Tree, identities
 from osgeo import gdal
 
