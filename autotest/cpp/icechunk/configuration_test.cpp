@@ -105,6 +105,19 @@ TEST(IcechunkConfiguration, DamagedFlexBuffersAreErrorsOrOthers) {
   }
 }
 
+// Repeated repetitions, which a search that goes back takes 2^n steps for.
+TEST(IcechunkConfiguration, ExpressionsTakeBoundedTime) {
+  const auto has_split = [](const std::string& expression) {
+    const Configuration configuration(
+        parse_json(R"({"manifest":{"splitting":{"split_sizes":[[{"name_matches":{"regex":")" +
+                   expression + R"("}},[{"condition":"Any","num_chunks":3}]]]}}})"));
+    return configuration.split_sizes(std::string(400, 'a'), {}, 1).at(0) == 3;
+  };
+  EXPECT_FALSE(has_split("^(a*)*b"));
+  EXPECT_TRUE(has_split("^(a|aa)+$"));
+  EXPECT_ERROR(has_split(std::string(100000, '(')), "not supported");
+}
+
 TEST(IcechunkConfiguration, UnknownConditionsAreErrors) {
   const auto sizes_of = [](const std::string& condition) {
     return Configuration(parse_json(R"({"manifest":{"splitting":{"split_sizes":[[)" + condition +
