@@ -34,6 +34,14 @@ std::string store_of(const Arguments& arguments) {
   return find_icechunk_path(connection.store_path, std::nullopt);
 }
 
+bool applies_changes(const Arguments& arguments) {
+  const bool applies = arguments.has("apply");
+  if (applies && arguments.has("dry-run")) {
+    throw zarrcore::Error("--apply and --dry-run exclude each other");
+  }
+  return applies;
+}
+
 std::unique_ptr<zarrcore::Hierarchy> open_examined(const std::string& path) {
   zarrcore::HierarchyOptions options = options_for(path);
   options.use_consolidated = false;

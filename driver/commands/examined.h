@@ -15,6 +15,9 @@ namespace gdal_zarr {
 // The path of the store that a name stands for. Throws zarrcore::Error when it names an array.
 std::string store_of(const Arguments& arguments);
 
+// Whether the changes are to be made. Throws zarrcore::Error when the arguments say both.
+bool applies_changes(const Arguments& arguments);
+
 // Reads every node from its own documents. Throws zarrcore::Error.
 std::unique_ptr<zarrcore::Hierarchy> open_examined(const std::string& path);
 // For changes. Throws zarrcore::Error when the store cannot be written.

@@ -174,7 +174,7 @@ int main(int count, char** values) {
   }
   // --config NAME VALUE and the like.
   count = GDALGeneralCmdLineProcessor(count, &values, 0);
-  if (count < 1) return -count;
+  if (count < 1) return count == 0 ? 0 : gdal_zarr::kFailed;
   int exit_code = gdal_zarr::kFailed;
   try {
     exit_code = gdal_zarr::run({values + 1, values + count});

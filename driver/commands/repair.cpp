@@ -1,58 +1,120 @@
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "driver/commands/examined.h"
+#include "driver/gdal/worker_scope.h"
+#include "zarrcore/array/stored_chunks.h"
+#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 
+using zarrcore::ExaminedArray;
 using zarrcore::Finding;
+
+namespace {
+
+// Whether a node at or below the group has documents that cannot be used. Consolidated metadata may
+// have the only good copy of them.
+bool has_broken_nodes(const zarrcore::ExaminedStore& examined, const std::string& group) {
+  return std::ranges::any_of(examined.findings, [&](const Finding& finding) {
+    return finding.kind == Finding::Kind::document &&
+           zarrcore::is_at_or_below(finding.place, group);
+  });
+}
+
+bool has_wrong_copy(const zarrcore::ExaminedStore& examined, std::string_view key) {
+  return std::ranges::any_of(examined.findings, [&](const Finding& finding) {
+    return finding.kind == Finding::Kind::copy && finding.place == key;
+  });
+}
+
+// Erases the chunks that are outside of the array as it is now: it may have grown since it was
+// examined. Called with the lock under which arrays change their shape.
+void erase_outside(const zarrcore::Hierarchy& hierarchy, const ExaminedArray& examined) {
+  const auto array = hierarchy.open_array(examined.path, shared_context());
+  std::vector<std::string> keys = examined.outside;
+  std::erase_if(keys, [&](const std::string& key) {
+    const auto chunk = zarrcore::chunk_of_key(examined.metadata, key);
+    return !chunk || zarrcore::is_in_grid(*chunk, array->state().grid);
+  });
+  hierarchy.store()->erase_all(keys);
+}
+
+}  // namespace
 
 CommandResult run_repair(const Arguments& arguments, const CommandProgress& progress) {
   const std::string path = store_of(arguments);
-  const bool applies = arguments.has("apply");
+  const bool applies = applies_changes(arguments);
   const auto hierarchy = open_examined(path);
   const zarrcore::ExaminedStore examined = examine(*hierarchy, false, progress);
-  const auto& store = hierarchy->store();
   CommandResult result;
   zarrcore::Json actions = zarrcore::Json::array();
+  std::size_t left = 0;  // findings that need a decision
   const auto add = [&](const std::string& action, const std::string& place) {
     actions.push_back({{"action", action}, {"place", place}});
     result.text += (applies ? "" : "would ") + action + ' ' + place + '\n';
   };
-
-  std::vector<std::string> leftovers = abandoned_files(*store, applies);
-  for (const std::string& file : leftovers) add("remove the file of a killed writer", file);
-  for (const auto& array : examined.arrays) {
-    for (const std::string& key : array.outside) add("remove the chunk outside of its array", key);
-    if (applies) store->erase_all(array.outside);
+  for (const Finding& finding : examined.findings) {
+    if (finding.kind != Finding::Kind::copy && finding.kind != Finding::Kind::leftover) ++left;
   }
+
+  // Chunks are outside because the array has shrunk, or because its document is wrong. Consolidated
+  // metadata that says otherwise makes that uncertain.
+  std::vector<const ExaminedArray*> shrunk;
+  std::vector<std::string> uncertain;  // arrays
+  for (const ExaminedArray& array : examined.arrays) {
+    if (array.outside.empty()) continue;
+    if (array.has_other_copy) {
+      uncertain.push_back(array.path);
+    } else {
+      shrunk.push_back(&array);
+    }
+  }
+  left += uncertain.size();
+  const auto contains_uncertain = [&](const std::string& group) {
+    return std::ranges::any_of(uncertain, [&](const std::string& array) {
+      return zarrcore::is_at_or_below(array, group);
+    });
+  };
   std::vector<std::string> groups;
   for (const std::string& group : examined.consolidated) {
-    const std::string key = hierarchy->format().consolidated_key(group).value_or("");
-    const bool is_wrong = std::any_of(
-        examined.findings.begin(), examined.findings.end(), [&](const Finding& finding) {
-          return finding.kind == Finding::Kind::copy && finding.place == key;
-        });
-    if (is_wrong) groups.push_back(group);
+    if (!has_wrong_copy(examined, hierarchy->format().consolidated_key(group).value_or("")))
+      continue;
+    if (has_broken_nodes(examined, group) || contains_uncertain(group)) {
+      ++left;
+    } else {
+      groups.push_back(group);
+    }
+  }
+  // Also throws, before anything is changed, when the store cannot be written; and puts the
+  // consolidated metadata that a killed program owes.
+  const auto changed = applies ? open_changed(path) : nullptr;
+  for (const std::string& file : abandoned_files(*hierarchy->store(), applies)) {
+    add("remove the file of a killed writer", file);
+  }
+  for (const ExaminedArray* array : shrunk) {
+    for (const std::string& key : array->outside) {
+      add("remove the chunk outside of its array", key);
+    }
+  }
+  if (applies && !shrunk.empty()) {
+    const auto lock = changed->store()->lock("");
+    const auto now = open_examined(path);
+    for (const ExaminedArray* array : shrunk) erase_outside(*now, *array);
   }
   if (examined.lacks_copy) add("put the consolidated metadata that is missing in", node_name(""));
   for (const std::string& group : groups) {
     add("put consolidated metadata again in", node_name(group));
   }
-  if (applies && (examined.lacks_copy || !groups.empty())) {
-    const auto changed = open_changed(path);  // which puts what is missing
-    if (!groups.empty()) changed->consolidate(groups);
-    changed->flush();
-  }
-  const auto left =
-      std::count_if(examined.findings.begin(), examined.findings.end(), [](const Finding& finding) {
-        return finding.kind != Finding::Kind::copy && finding.kind != Finding::Kind::leftover;
-      });
+  if (applies && !groups.empty()) changed->consolidate(groups);
+  if (applies) changed->flush();
   if (actions.empty()) result.text += "There is nothing that can be mended.\n";
   if (left != 0) {
-    result.text += std::to_string(left) + " findings need a decision: see check\n";
+    result.text += std::to_string(left) + (left == 1 ? " finding needs" : " findings need") +
+                   " a decision: see check\n";
     result.exit = CommandResult::Exit::found;
   }
   result.json = {{"applied", applies}, {"actions", std::move(actions)}, {"left", left}};

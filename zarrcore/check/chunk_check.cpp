@@ -16,6 +16,7 @@ constexpr std::size_t kChunksAtOnce = 1024;
 
 // Inner chunks with the same bytes may share them.
 bool overlap(std::vector<ShardIndex::Entry> entries) {
+  std::erase_if(entries, [](const ShardIndex::Entry& entry) { return entry.length == 0; });
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
     return std::pair(a.offset, a.length) < std::pair(b.offset, b.length);
   });
@@ -23,10 +24,7 @@ bool overlap(std::vector<ShardIndex::Entry> entries) {
     const ShardIndex::Entry& before = entries[i - 1];
     const ShardIndex::Entry& entry = entries[i];
     const bool is_same = entry.offset == before.offset && entry.length == before.length;
-    if (!is_same && before.length != 0 && entry.length != 0 &&
-        entry.offset < before.offset + before.length) {
-      return true;
-    }
+    if (!is_same && entry.offset < before.offset + before.length) return true;
   }
   return false;
 }
@@ -88,7 +86,13 @@ void ChunkCheck::examine_index(const StoredChunk& shard, Result& result) const {
   if (std::ranges::any_of(entries, is_outside)) {
     throw Error("an inner chunk is outside of the shard");
   }
-  if (overlap(std::move(entries))) throw Error("inner chunks of the shard overlap each other");
+  if (shard.size) {
+    const ShardingCodec& sharding = *array_->state().chain_of(shard.position).sharding();
+    const std::uint64_t index_size = sharding.encoded_index_size();
+    entries.push_back({sharding.index_offset(*shard.size), index_size});
+  }
+  if (overlap(std::move(entries)))
+    throw Error("inner chunks of the shard overlap each other, or its index");
 }
 
 void ChunkCheck::decode(std::span<const std::uint64_t> position) const {

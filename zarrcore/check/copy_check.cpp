@@ -1,5 +1,6 @@
 #include "zarrcore/check/copy_check.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -26,10 +27,19 @@ DocumentMap rewritten(const Format& format, const DocumentMap& documents, const 
   return result;
 }
 
+// NaN is equal to NaN, unlike in a comparison of values.
+bool are_equal(const Json& a, const Json& b) {
+  return a == b || dump_json(a) == dump_json(b);
+}
+
 bool are_alike(const Format& format, const DocumentMap& a, const DocumentMap& b,
                const std::string& path) {
   try {
-    return rewritten(format, a, path) == rewritten(format, b, path);
+    return std::ranges::equal(rewritten(format, a, path), rewritten(format, b, path),
+                              [](const auto& one, const auto& other) {
+                                return one.first == other.first &&
+                                       are_equal(one.second, other.second);
+                              });
   } catch (const OutOfMemory&) {
     throw;
   } catch (const Error&) {
@@ -79,10 +89,11 @@ CopyCheck check_copy(const DocumentSource& stored, const Format& format, const s
       if (!is_empty_object(document)) {
         check.problems.push_back("it has a copy of " + name + ", which does not exist");
       }
-    } else if (document != own->second) {
+    } else if (!are_equal(document, own->second)) {
       const std::string& path = nodes.at(name);
       if (compared.insert(path).second && !are_alike(format, documents, copied, path)) {
         check.problems.push_back("its copy of " + name + " differs from the document");
+        check.differing.push_back(path);
       }
     }
   }

@@ -14,6 +14,7 @@ struct CopyCheck {
   bool exists = false;
   std::string key;  // of the document that holds it
   std::vector<std::string> problems;
+  std::vector<std::string> differing;  // paths of nodes that it describes otherwise than they do
 };
 
 // The paths of nodes, by the keys that their documents may have.

@@ -1,6 +1,7 @@
 #include "zarrcore/check/store_check.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -99,6 +100,11 @@ void Examination::examine_nodes() {
     CopyCheck check = check_copy(stored, format_, group, documents, nodes_);
     if (check.exists) examined_.consolidated.push_back(group);
     for (std::string& problem : check.problems) add(Finding::Kind::copy, check.key, problem);
+    const std::set<std::string> differing(check.differing.begin(), check.differing.end());
+    if (differing.empty()) continue;
+    for (ExaminedArray& array : examined_.arrays) {
+      array.has_other_copy = array.has_other_copy || differing.contains(array.path);
+    }
   }
   examined_.lacks_copy = ConsolidatedCopies::has_note_in(store_);
   if (examined_.lacks_copy) {

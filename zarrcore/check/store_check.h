@@ -45,6 +45,8 @@ struct ExaminedArray {
   std::optional<std::uint64_t> inner_chunks = {};              // of shards, by their indexes
   std::optional<std::vector<std::uint64_t>> first_chunk = {};  // one that is stored
   std::vector<std::string> outside = {};                       // keys of chunks outside of the grid
+  // Consolidated metadata describes the array otherwise: perhaps with another shape.
+  bool has_other_copy = false;
 };
 
 struct ExaminedStore {

@@ -59,8 +59,9 @@ class ConsolidatedCopies {
   void note_put(const Document& document);
   void note_erased(const std::string& path);
   void note_renamed(const std::string& path, const std::string& new_path);
-  // An unknown part of a change has been made.
-  void note_failure() { changed_copies_.clear(); }
+  // The removed copies are put again from the documents: an unknown part of a change has been made,
+  // or the copies may have been wrong.
+  void forget_content() { changed_copies_.clear(); }
 
   // The root of the store gets a copy even if it has none now. `documents` are all of a new store;
   // empty for one that exists.

@@ -93,7 +93,7 @@ void HierarchyEditor::put_documents(const std::vector<Document>& documents) {
     try {
       put_document(store_, format_, *document);
     } catch (...) {
-      copies_->note_failure();
+      copies_->forget_content();
       throw;
     }
     copies_->note_put(*document);
@@ -191,7 +191,7 @@ void HierarchyEditor::put_new_documents(const std::string& path,
     put_documents(documents);
   } catch (...) {
     const std::exception_ptr error = std::current_exception();
-    copies_->note_failure();
+    copies_->forget_content();
     try {
       store_.erase_all(format_.node_keys(path));
     } catch (const Error&) {
@@ -266,7 +266,7 @@ void HierarchyEditor::forget_after(const std::string& path, const std::function<
   try {
     remove();
   } catch (...) {
-    copies_->note_failure();
+    copies_->forget_content();
     if (!has_documents(path)) forget(path);
     throw;
   }

@@ -239,6 +239,7 @@ void HierarchyEditor::consolidate(const std::vector<std::string>& groups) {
       }
       const auto lock = consolidated.lock();
       remove_copies(groups);
+      consolidated.forget_content();
       if (std::ranges::find(groups, "") != groups.end()) consolidated.want_root({});
     });
   }

@@ -12,9 +12,16 @@ namespace zarrcore {
 namespace {
 
 // Filters of numcodecs that v3 applies to the array, in front of the codec `bytes`.
-constexpr std::array<std::string_view, 7> kArrayFilters{
-    "numcodecs.astype",   "numcodecs.bitround", "numcodecs.delta",     "numcodecs.fixedscaleoffset",
-    "numcodecs.packbits", "numcodecs.quantize", "numcodecs.categorize"};
+constexpr std::array<std::string_view, 6> kArrayFilters{
+    "numcodecs.astype",           "numcodecs.bitround", "numcodecs.delta",
+    "numcodecs.fixedscaleoffset", "numcodecs.packbits", "numcodecs.quantize"};
+
+// The other codecs of numcodecs that have this name in v3, as zarr-python registers them.
+constexpr std::array<std::string_view, 10> kByteCodecs{
+    "numcodecs.adler32", "numcodecs.bz2",        "numcodecs.crc32",
+    "numcodecs.crc32c",  "numcodecs.fletcher32", "numcodecs.jenkins_lookup3",
+    "numcodecs.lz4",     "numcodecs.lzma",       "numcodecs.shuffle",
+    "numcodecs.zlib"};
 
 // Those that decode to elements by themselves, in place of `bytes`.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kElementCodecs{{
@@ -62,6 +69,21 @@ CodecMetadata renamed(CodecMetadata codec, const DataType& type) {
   return codec;
 }
 
+// Throws Error for a codec that v3 has no name for, or only in front of `bytes`.
+void check_names(const std::vector<CodecMetadata>& codecs) {
+  bool is_after_bytes = false;
+  for (const CodecMetadata& codec : codecs) {
+    if (is_after_bytes && is_array_filter(codec)) {
+      throw Error("v3 cannot express the filter " + codec.name + " of encoded bytes");
+    }
+    is_after_bytes = is_after_bytes || codec.name == "bytes";
+    if (codec.name.starts_with("numcodecs.") && !is_array_filter(codec) &&
+        std::ranges::find(kByteCodecs, codec.name) == kByteCodecs.end()) {
+      throw Error("v3 has no name for the codec " + codec.name);
+    }
+  }
+}
+
 }  // namespace
 
 ArrayMetadata migrated_to_v3(ArrayMetadata array) {
@@ -80,6 +102,7 @@ ArrayMetadata migrated_to_v3(ArrayMetadata array) {
     }
   }
   for (CodecMetadata& codec : codecs) codec = renamed(std::move(codec), array.data_type);
+  check_names(codecs);
   if (!array.fill_value && !array.data_type.is_variable()) {
     array.fill_value.emplace(array.data_type.item_size);
   }
