@@ -100,8 +100,11 @@ class RasterCreation {
       const QuietErrors quiet;
       if (dataset) dataset->discard();
       try {
-        session_->erase_created_nodes();
-        session_->roll_back();
+        if (is_in_repository_) {
+          session_->roll_back();
+        } else {
+          session_->erase_created_nodes();
+        }
         if (is_appended_ && !is_in_repository_ &&
             *session_->attributes(group_) != *old_attributes_) {
           session_->change_attributes(
@@ -193,6 +196,9 @@ class RasterCreation {
             path_ + ": " + path +
             " already exists; OVERWRITE=YES replaces it, and ARRAY_NAME gives the new array "
             "another name");
+      }
+      if (!session_->array_metadata(path)) {
+        throw Error(path_ + ": " + path + " is a group, which an array does not replace");
       }
       erase_raster(*session_, path);
     }

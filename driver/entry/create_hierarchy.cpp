@@ -16,6 +16,8 @@
 #include "driver/new_array/creation_options.h"
 #include "driver/raster/erase_raster.h"
 #include "driver/stores/icechunk/icechunk_path.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 namespace {
@@ -37,14 +39,28 @@ MultidimDataset* make_hierarchy(const char* name, CSLConstList group_options,
   });
 }
 
-// In a repository, the options say whether those that exist are replaced.
-void make_room(const GDALGroup& source, Session& session, CSLConstList options) {
-  if (session.icechunk() == nullptr || !CPLFetchBool(options, "OVERWRITE", false)) return;
+// In a repository, the options say whether arrays that exist are replaced. Groups then become those
+// of the copy, and their other arrays stay. Throws zarrcore::Error when a node is in the way.
+void make_room(const GDALGroup& source, Session& session, bool overwrites,
+               const std::string& group = {}) {
+  const auto check = [&](const std::string& path, bool may_be_replaced) {
+    if (overwrites && may_be_replaced) return;
+    throw zarrcore::Error(
+        session.path() + ": " + path + " already exists" +
+        (may_be_replaced ? "; OVERWRITE=YES replaces it" : ", and is of another kind"));
+  };
   for (const std::string& name : source.GetMDArrayNames()) {
-    if (session.hierarchy().node(name)) erase_raster(session, name);
+    const std::string path = zarrcore::join_path(group, name);
+    if (!session.hierarchy().node(path)) continue;
+    check(path, session.array_metadata(path) != nullptr);
+    erase_raster(session, path);
   }
   for (const std::string& name : source.GetGroupNames()) {
-    if (session.hierarchy().node(name)) session.erase_node(name);
+    const std::string path = zarrcore::join_path(group, name);
+    if (!session.hierarchy().node(path)) continue;
+    check(path, session.hierarchy().has(path, zarrcore::NodeKind::group));
+    session.reuse_group(path);
+    if (const auto below = source.OpenGroup(name)) make_room(*below, session, overwrites, path);
   }
 }
 
@@ -75,7 +91,9 @@ std::string find_missing(const GDALGroup& source, const GDALGroup& copy) {
 bool copy_nodes(GDALDataset& source, MultidimDataset& copy, bool is_strict, OptionList options,
                 GDALProgressFunc progress, void* progress_data) {
   HoldMessages messages;
-  make_room(*source.GetRootGroup(), copy.session(), options);
+  if (copy.session().icechunk() != nullptr) {
+    make_room(*source.GetRootGroup(), copy.session(), CPLFetchBool(options, "OVERWRITE", false));
+  }
   if (GDALDriver::DefaultCreateCopyMultiDimensional(&source, &copy, is_strict, options, progress,
                                                     progress_data) != CE_None ||
       (is_strict && messages.have_failure())) {

@@ -41,6 +41,7 @@ std::shared_ptr<Group> Session::create_group(const std::string& node_path) {
     throw Error(path_ + ": the format " + std::string(hierarchy.format().name()) +
                 " has no groups");
   }
+  if (reused_groups_.erase(node_path) != 0) return group(node_path);
   hierarchy.create_node(node_path, zarrcore::GroupMetadata{});
   {
     const std::lock_guard lock(mutex_);

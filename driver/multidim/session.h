@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -168,6 +169,8 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
 
   // These create, change and remove nodes; they throw zarrcore::Error.
   std::shared_ptr<Group> create_group(const std::string& node_path);
+  // The next create_group() returns this group, which exists.
+  void reuse_group(const std::string& node_path) { reused_groups_.insert(node_path); }
   std::shared_ptr<Dimension> create_dimension(const std::string& group, const std::string& name,
                                               const AxisRole& role, std::uint64_t size);
   std::shared_ptr<Array> create_array(const std::string& node_path,
@@ -276,6 +279,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::map<std::string, std::weak_ptr<Group>> groups_;
   std::map<std::string, std::weak_ptr<Array>> arrays_;
   std::vector<std::string> created_nodes_;
+  std::set<std::string> reused_groups_;
   std::vector<std::string> erased_nodes_;
   // By node path: the stored type, and the given one.
   std::map<std::string, std::pair<zarrcore::DataType, GDALExtendedDataType>> compounds_;

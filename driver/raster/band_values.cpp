@@ -94,15 +94,23 @@ void BandValues::store() {
   if (!has_changed_) return;
   array_.refresh_metadata();
   std::array<List, kItems> known = read_lists();
-  Json stored = Json::object();
+  const Json* before = zarrcore::find_member(array_.metadata().attributes, kBandsAttribute);
+  Json stored = before != nullptr && before->is_object() ? *before : Json::object();
   for (const BandItem item : kItemsInOrder) {
     List& list = lists_[index_of(item)];
-    if (list.empty()) continue;
-    if (List& others = known[index_of(item)]; !others.empty()) {
-      for (const std::size_t band : changed_bands_[index_of(item)]) others[band] = list[band];
+    List& others = known[index_of(item)];
+    const auto& changed = changed_bands_[index_of(item)];
+    if (changed.empty()) {  // what is stored may be other programs' work
       list = std::move(others);
+    } else if (list.empty()) {
+      stored.erase(kItemNames[index_of(item)]);
+    } else {
+      if (!others.empty()) {
+        for (const std::size_t band : changed) others[band] = list[band];
+        list = std::move(others);
+      }
+      stored[kItemNames[index_of(item)]] = list;
     }
-    stored[kItemNames[index_of(item)]] = list;
   }
   if (!stored.empty()) {
     array_.set_attribute(kBandsAttribute, stored);

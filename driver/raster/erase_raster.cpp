@@ -1,6 +1,8 @@
 #include "driver/raster/erase_raster.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,25 @@ void erase_overviews(Session& session, const std::string& node_path) {
   }
 }
 
+// The names of the dimensions of the arrays in a group and in the groups below it, which share the
+// coordinates of groups above. Without the arrays of `excluded` paths.
+std::set<std::string> dimension_names_below(Session& session, const std::string& group,
+                                            const std::set<std::string>& excluded) {
+  std::set<std::string> names;
+  for (const zarrcore::Child& child : session.hierarchy().children(group)) {
+    const std::string path = zarrcore::join_path(group, child.name);
+    if (excluded.contains(path)) continue;
+    if (child.kind == zarrcore::Child::Kind::group) {
+      names.merge(dimension_names_below(session, path, excluded));
+    } else if (const auto metadata = session.array_metadata(path)) {
+      for (const auto& name : metadata->dimension_names) {
+        if (name) names.insert(*name);
+      }
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 void erase_raster(Session& session, const std::string& node_path) {
@@ -42,17 +63,15 @@ void erase_raster(Session& session, const std::string& node_path) {
     std::string path = zarrcore::join_path(group, *name);
     if (path != node_path && session.is_dimension_variable(path)) unused.push_back(std::move(path));
   }
-  for (const zarrcore::Child& child : session.hierarchy().children(group)) {
-    const std::string path = zarrcore::join_path(group, child.name);
-    if (path == node_path || std::ranges::find(paths, path) != paths.end()) continue;
-    if (std::ranges::find(unused, path) != unused.end()) continue;
-    const auto other = session.array_metadata(path);
-    if (!other) continue;
-    for (const auto& name : other->dimension_names) {
-      if (name) std::erase(unused, zarrcore::join_path(group, *name));
-    }
-  }
   paths.push_back(node_path);
+  if (!unused.empty()) {
+    std::set<std::string> of_raster(paths.begin(), paths.end());
+    of_raster.insert(unused.begin(), unused.end());
+    const std::set<std::string> used = dimension_names_below(session, group, of_raster);
+    std::erase_if(unused, [&](const std::string& path) {
+      return used.contains(std::string(zarrcore::last_segment(path)));
+    });
+  }
   paths.insert(paths.end(), unused.begin(), unused.end());
   session.erase_nodes(paths);
 }

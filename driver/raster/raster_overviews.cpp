@@ -110,7 +110,7 @@ CPLErr RasterDataset::IBuildOverviews(const char* resampling, int count, const i
     return GDALPamDataset::IBuildOverviews(resampling, count, factors, band_count, bands, progress,
                                            progress_data, options);
   }
-  return guarded(CE_Failure, [&] {
+  const CPLErr made = guarded(CE_Failure, [&] {
     std::set<int> wanted;
     for (int i = 0; i < count; ++i) {
       if (factors[i] < 2) {
@@ -136,6 +136,9 @@ CPLErr RasterDataset::IBuildOverviews(const char* resampling, int count, const i
     }
     return flush_to_store();
   });
+  // A transaction does not commit half of the levels.
+  if (made != CE_None) view_.array().session()->set_failed();
+  return made;
 }
 
 // A reader sees no level before all are complete.

@@ -66,7 +66,7 @@ void copy_domains(GDALMajorObject& source, GDALMajorObject& destination) {
   for (int i = 0; i < domains.size(); ++i) {
     const auto is = [&](const char* domain) { return EQUAL(domains[i], domain); };
     if (is("") || is("IMAGE_STRUCTURE") || is("SUBDATASETS") || is("DERIVED_SUBDATASETS") ||
-        is("LocationInfo") || is("GEOREFERENCING_SOURCE") || is("xml:VRT")) {
+        is("LocationInfo") || is("GEOREFERENCING_SOURCE") || is("xml:VRT") || is("ICECHUNK")) {
       continue;
     }
     if (auto metadata = source.GetMetadata(domains[i])) {
