@@ -49,11 +49,13 @@ def lz4_frame(data):
 
 
 def lz4_of_hdf5(data, block_size=1500):
-    """As HDF5's filter 32004 writes it; the second block is stored as it is."""
+    """As HDF5's filter 32004 writes it; blocks that do not become smaller, and here the second, are
+    stored as they are."""
     content = struct.pack(">QI", len(data), block_size)
     for number, at in enumerate(range(0, len(data), block_size)):
         part = data[at:at + block_size]
-        block = part if number == 1 else numcodecs.LZ4().encode(part)[4:]
+        packed = numcodecs.LZ4().encode(part)[4:]
+        block = part if number == 1 or len(packed) >= len(part) else packed
         content += struct.pack(">I", len(block)) + block
     return content
 
@@ -84,6 +86,35 @@ def snappy(data):
 def reversed_bits(data):
     return np.packbits(np.unpackbits(np.frombuffer(data, "u1"), bitorder="little")).tobytes()
 
+
+# --- Elements ------------------------------------------------------------------------------------
+
+def shuffled_bits(elements):
+    bits = np.unpackbits(elements, axis=1, bitorder="little")
+    return np.packbits(bits.T, axis=1, bitorder="little").tobytes()
+
+
+def bfloat16(values):
+    """The upper halves."""
+    return values.view("<u4") >> 16, 2
+
+
+def float24(values):
+    """TIFF's technical note 3: a sign, 7 bits of exponent, 16 of mantissa."""
+    bits = values.view("<u4").astype("i8")
+    exponent = bits >> 23 & 0xff
+    scaled = np.where(exponent == 255, 127, np.where(exponent == 0, 0, exponent - 127 + 63))
+    return bits >> 31 << 23 | scaled << 16 | bits >> 7 & 0xffff, 3
+
+
+def short_floats(encode, values, order="<"):
+    """The bytes of one of these."""
+    bits, size = encode(values)
+    stored = bits.astype("<u4").reshape(-1, 1).view("u1")[:, :size]
+    return (stored if order == "<" else stored[:, ::-1]).tobytes()
+
+
+# --- Streams -------------------------------------------------------------------------------------
 
 STREAMS = {
     "zlib": ({"id": "zlib", "level": None}, zlib.compress),

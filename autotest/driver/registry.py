@@ -1,14 +1,24 @@
 """Every codec, data type, chunk grid and chunk key encoding that a registry or a released writer
 has, each with a store whose bytes come from the library that defines it or are spelled out here."""
 import gzip
+import json
 import struct
 import zlib
 from dataclasses import dataclass, field
 
+import h5py
 import numcodecs
 import numpy as np
 from foreign_chunks import file_of, grib_message, only_block, write_tiff
-from imagecodecs_streams import DATA, STREAMS
+from imagecodecs_streams import (
+    DATA,
+    STREAMS,
+    bfloat16,
+    float24,
+    raw_deflate,
+    short_floats,
+    shuffled_bits,
+)
 from imagecodecs_streams import RAW as DATA_BYTES
 from numcodecs.zstd import Zstd
 from osgeo import gdal
@@ -131,6 +141,7 @@ def shard(values):
 
 
 REGISTRY, ZARRS, NUMCODECS = "registry", "zarrs", "numcodecs"
+BINARY = {"data_type": "bytes", "fill_value": ""}
 INDEX = {"index_codecs": [BYTES], "data_codecs": [BYTES], "index_data_type": "uint32"}
 
 V3_CODECS = [
@@ -149,7 +160,9 @@ V3_CODECS = [
     array_codec(["bitround", "numcodecs.bitround"], REGISTRY, FLOATS, {"keepbits": 12}, FLOATS),
     codec("packbits", REGISTRY, np.packbits(FLAGS, bitorder="little").tobytes(), {}, FLAGS,
           members={"fill_value": False}),
-    codec("vlen-utf8", REGISTRY, variable_length(TEXTS), None, TEXTS),
+    codec(["vlen-utf8", "numcodecs.vlen-utf8"], REGISTRY, variable_length(TEXTS), None, TEXTS),
+    codec(["vlen-bytes", "numcodecs.vlen-bytes"], REGISTRY, variable_length(TEXTS), None, TEXTS,
+          members=BINARY),
     codec("zfp", REGISTRY, zfp_stream(FLOATS),
           {"mode": "fixed_rate", "rate": 32}, FLOATS),
     bytes_codec("conditional", REGISTRY, b"\1" + gzip.compress(RAW),
@@ -162,6 +175,8 @@ V3_CODECS = [
           members={"data_type": OPTIONAL_INT32, "fill_value": None}),
     codec("zarrs.vlen", ZARRS, indexed_texts(), INDEX, TEXTS),
     codec("zarrs.vlen_v2", ZARRS, variable_length(TEXTS), None, TEXTS),
+    codec(["vlen-array", "numcodecs.vlen-array"], ZARRS, variable_length(TEXTS), None, TEXTS,
+          members=BINARY),
     bytes_codec("zarrs.gdeflate", ZARRS, b"-", {"level": 1}, refusal="gdeflate"),
 ]
 
@@ -195,6 +210,11 @@ OF_NUMCODECS = [
     # Whose bytes are spelled out, since the numcodecs of some Debian lacks them.
     ("adler32", struct.pack("<I", zlib.adler32(RAW)) + RAW, NUMBERS, "bytes"),
     ("crc32c", encode(NUMBERS, [BYTES, CRC32C], 0), NUMBERS, "bytes"),
+    ("fletcher32", RAW + bytes.fromhex("0297260a"), NUMBERS, "bytes"),
+    ("jenkins_lookup3", RAW + bytes.fromhex("27f2ecde"), NUMBERS, "bytes"),
+    ("json", json.dumps([*TEXTS, "|O"]).encode(), TEXTS, None),
+    ("msgpack", b"\x95" + b"".join(bytes([0xA0 | len(text.encode())]) + text.encode()
+                                   for text in [*TEXTS, "|O"]), TEXTS, None),
     ("pcodec", b"-", NUMBERS, "own"),
     ("pickle", b"-", TEXTS, None),
 ]
@@ -333,6 +353,45 @@ FILES = [
     image("grib", "GRIB", values=FLOATS, make=message_of, source="kerchunk", var="t"),
     image("gribberish", "GRIB", values=FLOATS, make=message_of, source="gribberish", var="t"),
 ]
+SZIP = h5py.h5z.FILTER_SZIP
+
+
+def szip(values):
+    """The chunk of an HDF5 file, and the options of its filter."""
+    with h5py.File("szip.h5", "w", driver="core", backing_store=False) as h5:
+        dataset = h5.create_dataset("a", data=values, chunks=values.shape, compression="szip",
+                                    compression_opts=("nn", 4))
+        mask, chunk = dataset.id.read_direct_chunk((0,) * values.ndim)
+        options = dataset.id.get_create_plist().get_filter_by_id(SZIP)[1]
+    assert mask == 0
+    return chunk, dict(zip(["options_mask", "pixels_per_block", "bits_per_pixel",
+                            "pixels_per_scanline"], options))
+
+
+PLANES = np.moveaxis(NUMBERS.view("u1").reshape(4, 6, 4), 2, 1)
+FLOAT_ROWS = np.moveaxis(FLOATS.view("u1").reshape(4, 6, 4), 2, 1)[:, ::-1].reshape(4, 24)
+BYTES_OF_NUMBERS = [
+    ("bitshuffle", shuffled_bits(NUMBERS.reshape(-1, 1).view("u1")), {"itemsize": 4}, NUMBERS),
+    ("byteshuffle", PLANES.tobytes(), {"shape": [4, 6], "dtype": "<i4", "axis": -1}, NUMBERS),
+    ("floatpred", np.diff(FLOAT_ROWS, prepend=np.uint8(0)).tobytes(),
+     {"shape": [4, 6], "dtype": "<f4", "axis": -1}, FLOATS),
+    ("lzw", lambda: block_of(GRAY, "GTiff", "COMPRESS=LZW"), {}, GRAY),
+    ("packbits", lambda: block_of(GRAY, "GTiff", "COMPRESS=PACKBITS"), {"axis": None}, GRAY),
+    ("packints", np.packbits(BITS, axis=1).tobytes(),
+     {"dtype": "|u1", "bitspersample": 1, "runlen": 30}, BITS),
+    ("szip", *szip(NUMBERS), NUMBERS),
+]
+
+
+def filter_of(name, source, chunk, values=NUMBERS, refusal="", members=(), **options):
+    """A filter of v2."""
+    return Entry("filter of v2", [name], source, chunk, values,
+                 {"filters": [{"id": "NAME", **options}], **dict(members)},
+                 ".".join("0" * np.ndim(values)), True, refusal)
+
+
+TABLE = np.array([(12,), (-70,)], [("n", "<i4")])
+TABLE_TYPES = {"indtypes": [["n", "S5"]], "outdtypes": [["n", "<i4"]]}
 # The codecs of streams that are not decoded through GDAL; the first stream of each.
 STREAM_CODECS = {config["id"]: (config, encode) for config, encode in reversed(STREAMS.values())}
 STREAM_ENTRIES = [
@@ -342,13 +401,25 @@ STREAM_ENTRIES = [
     array_codec("imagecodecs_delta", IMAGECODECS, np.diff(NUMBERS, prepend=0).astype("<i4"), {}),
     array_codec("imagecodecs_xor", IMAGECODECS,
                 np.bitwise_xor(NUMBERS, np.pad(NUMBERS, ((0, 0), (1, 0)))[:, :-1]), {}),
+    *(bytes_codec("imagecodecs_" + name, IMAGECODECS, chunk, options, values)
+      for name, chunk, options, values in BYTES_OF_NUMBERS),
+    *(codec(f"imagecodecs_{encode.__name__}", IMAGECODECS, short_floats(encode, FLOATS),
+            {"byteorder": "<"}, FLOATS) for encode in (bfloat16, float24)),
     *(bytes_codec(f"imagecodecs_{name}", IMAGECODECS, b"-", {}, refusal=name)
       for name in ("aec", "brotli")),
     array_codec("HorizontalDeltaCodec", "kerchunk", np.diff(NUMBERS, prepend=0).astype("<i4")),
     codec("ChunkyCodec", "kerchunk", NUMBERS.T.tobytes(), {"endian": "little"}),
-    *(Entry("filter of v2", [name], "kerchunk", b"-", refusal=name, is_v2=True, key="0.0",
-            members={"filters": [{"id": "NAME"}]})
+    filter_of("deflate", "kerchunk", raw_deflate(RAW)),
+    filter_of("fill_hdf_strings", "kerchunk", b"1".ljust(16, b"\0") + b"2".ljust(16, b"\0"),
+              ["one", "two"], members={"dtype": "|O", "fill_value": None}, dtype="S16",
+              id_map={"1": "one", "2": "two"}),
+    filter_of("FITSAscii", "kerchunk", b"  12  -70 ", TABLE,
+              members={"dtype": [["n", "<i4"]], "fill_value": None}, **TABLE_TYPES),
+    *(filter_of(name, "kerchunk", b"-", refusal=name)
       for name in ("FITSVarBintable", "record_member")),
+    filter_of("n5_wrapper", "zarr-python 2", n5_block(NUMBERS.T, NUMBERS.astype(">i4").tobytes()),
+              compressor_config=None),
+    bytes_codec("zlib", "draft of 2020", zlib.compress(RAW), {"level": 1}),
 ]
 ENTRIES = [*V3_CODECS, *NUMCODECS_ENTRIES, *DATA_TYPES, *OTHERS, *FILES,
            *STREAM_ENTRIES]

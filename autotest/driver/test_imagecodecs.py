@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 from bad_stores import message_of
 from bad_stores import with_configuration as named
-from imagecodecs_streams import DATA, RAW, STREAMS, raw_deflate
+from imagecodecs_streams import (
+    DATA,
+    RAW,
+    STREAMS,
+    bfloat16,
+    float24,
+    raw_deflate,
+    short_floats,
+    shuffled_bits,
+)
 from multidim import open_root
 from osgeo import gdal
 from stores import edit_json, sharding, write_array, write_group, write_json
@@ -193,25 +202,7 @@ def test_bitshuffle_of_the_library(tmp_path):
     np.testing.assert_array_equal(read(tmp_path), data)
 
 
-def shuffled_bits(elements):
-    bits = np.unpackbits(elements, axis=1, bitorder="little")
-    return np.packbits(bits.T, axis=1, bitorder="little").tobytes()
-
-
 FLOATS = np.array([[1.5, -2, np.inf, -np.inf], [0, 3e18, 0.15625, np.nan]], "<f4")
-
-
-def bfloat16(values):
-    """The upper halves."""
-    return values.view("<u4") >> 16, 2
-
-
-def float24(values):
-    """TIFF's technical note 3: a sign, 7 bits of exponent, 16 of mantissa."""
-    bits = values.view("<u4").astype("i8")
-    exponent = bits >> 23 & 0xff
-    scaled = np.where(exponent == 255, 127, np.where(exponent == 0, 0, exponent - 127 + 63))
-    return bits >> 31 << 23 | scaled << 16 | bits >> 7 & 0xffff, 3
 
 
 @pytest.mark.parametrize("place", ["v2", "v3"])
@@ -219,9 +210,7 @@ def float24(values):
 @pytest.mark.parametrize("encode", [bfloat16, float24])
 def test_short_floats(tmp_path, encode, place, order):
     data = (FLOATS.view("<u4") & 0xffff0000).view("<f4")
-    bits, size = encode(data)
-    stored = bits.astype("<u4").reshape(-1, 1).view("u1")[:, :size]
-    chunk = (stored if order == "<" else stored[:, ::-1]).tobytes()
+    chunk = short_floats(encode, data, order)
     name = "imagecodecs_" + encode.__name__
     if place == "v2":
         write_v2_chunk(tmp_path, chunk, data, compressor={"id": name, "byteorder": order})

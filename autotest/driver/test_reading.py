@@ -128,6 +128,16 @@ def test_raw_bits_as_integers(tmp_path, size, gdal_type):
     np.testing.assert_array_equal(array.ReadAsArray(), data)
 
 
+@pytest.mark.parametrize("fill_value", ["AQI=", [1, 2]])
+@pytest.mark.parametrize("data_type", [
+    "r16", {"name": "raw_bytes", "configuration": {"length_bytes": 2}}], ids=["r16", "raw_bytes"])
+def test_fill_values_of_raw_bits(tmp_path, data_type, fill_value):
+    """A list is the form of r16, base64 that of raw_bytes; writers mix them."""
+    write_array(tmp_path, np.zeros((2, 3), "u2"))
+    edit_json(tmp_path / "zarr.json", data_type=data_type, fill_value=fill_value)
+    assert open_array(tmp_path).ReadAsArray().tolist() == [[0x201] * 3] * 2
+
+
 def test_raw_bits_as_bytes(tmp_path):
     write_v2(tmp_path, "", np.array([b"abc", b"\0de"], "V3"), fill_value=None)
     array = open_array(tmp_path)

@@ -1,5 +1,6 @@
 """One store of each codec, data type, chunk grid and chunk key encoding (registry.py), and the
 table in doc/comparison.md that says which are read."""
+import re
 from pathlib import Path
 
 import numpy as np
@@ -40,8 +41,21 @@ def test_read(tmp_path, entry, name):
         np.testing.assert_array_equal(values, entry.values)
 
 
+TREE = Path(__file__).parents[2]
+
+
+def test_all_codecs_have_an_entry():
+    """The names of n5. are those of the parts of N5 containers (test_n5.py)."""
+    names = {"numcodecs." * (entry.kind == "filter of v2") + name
+             for entry in ENTRIES for name in entry.names}
+    names |= {name for entry in ENTRIES for name in entry.names}
+    codecs = re.findall(r'CODEC\("([^"]+)"', (TREE / "zarrcore/codec/registry.cpp").read_text())
+    assert len(codecs) > 80
+    assert [name for name in codecs if name not in names and not name.startswith("n5.")] == []
+
+
 def test_table():
-    page = Path(__file__).parents[2] / "doc/comparison.md"
+    page = TREE / "doc/comparison.md"
     lines = page.read_text().split("\n")
     start = lines.index(table()[0])
     assert lines[start:lines.index("", start)] == table()

@@ -1,6 +1,8 @@
 """Virtual stores of TIFF files: every chunk is a part of the file, and reads as GDAL reads it."""
 import itertools
 import os
+import resource
+import struct
 import subprocess
 
 import numpy as np
@@ -118,6 +120,29 @@ def test_missing_tiles_are_missing_chunks(tmp_path, name, nodata):
     assert gdal.Open(str(tmp_path / name)).GetRasterBand(1).GetNoDataValue() == nodata
     if name.endswith("json"):
         assert list(chunks(tmp_path / name)) == ["a/1.1"]
+
+
+def test_a_file_of_missing_tiles_only_takes_no_memory(tmp_path):
+    """Of 39 million tiles that it does not list."""
+    source = tmp_path / "a.tif"
+    gdal.GetDriverByName("GTiff").Create(
+        str(source), 32, 32, 1, gdal.GDT_Byte,
+        ["SPARSE_OK=YES", "TILED=YES", "BLOCKXSIZE=16", "BLOCKYSIZE=16"])
+    content = bytearray(source.read_bytes())
+    start, = struct.unpack_from("<I", content, 4)
+    count, = struct.unpack_from("<H", content, start)
+    for field in range(start + 2, start + 2 + 12 * count, 12):
+        tag, = struct.unpack_from("<H", content, field)
+        if tag in (256, 257):  # width and height
+            struct.pack_into("<HII", content, field + 2, 4, 1, 100_000)
+        elif tag in (324, 325):  # offsets and sizes of tiles
+            struct.pack_into("<II", content, field + 4, 0, 0)
+    source.write_bytes(content)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert make_virtual(str(source), tmp_path / "a.json") is not None
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300 << 10  # KiB
+    assert chunks(tmp_path / "a.json") == {}
+    assert gdal.Open(str(tmp_path / "a.json")).ReadAsArray(99_990, 99_990, 5, 5).max() == 0
 
 
 def test_metadata_and_overviews_are_as_in_a_copy(tmp_path):

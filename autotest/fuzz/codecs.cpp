@@ -1,8 +1,14 @@
-// A chunk in another format, of which the driver reads headers before GDAL decodes it: they are
-// read, or an error. The first byte chooses the format.
+// A chunk in another format, of which the driver reads headers before GDAL decodes it, or a file in
+// which it finds values of a store: they are read, or an error. The first byte chooses the format.
+#include <gdal_priv.h>
+
+#include "autotest/fuzz/gdal_checks.h"
 #include "autotest/fuzz/input.h"
 #include "driver/codecs/grib_message.h"
 #include "driver/codecs/image_headers.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/zip_directory.h"
+#include "driver/virtual/tiff_blocks.h"
 
 namespace zarrcore::fuzz {
 namespace {
@@ -48,6 +54,59 @@ void check_lerc(ByteSpan chunk) {
   check(gdal_zarr::make_tiff(chunk, image).size() > chunk.size(), "a TIFF contains its strip");
 }
 
+// The file in memory that an input is.
+class InputFile {
+ public:
+  InputFile(const char* name, ByteSpan content) : folder_("files"), path_(folder_.path() + name) {
+    prepare_gdal();
+    folder_.add(name + 1, {reinterpret_cast<const char*>(content.data()), content.size()});
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  MemoryFolder folder_;
+  std::string path_;
+};
+
+void check_archive(ByteSpan content) {
+  constexpr std::uint64_t kMaxValue = 1 << 20;
+  const InputFile archive("/a.zip", content);
+  succeeds([&] {
+    const gdal_zarr::File file = gdal_zarr::open_file(archive.path());
+    for (const auto& record : gdal_zarr::read_zip_directory(file.get()).records) {
+      succeeds([&] {
+        check(gdal_zarr::read_zip_entry(file.get(), record, kMaxValue).size() <= kMaxValue,
+              "a value is not larger than its limit");
+      });
+    }
+  });
+  check_multidimensional(archive.path());
+}
+
+void check_database(ByteSpan content) {
+  const InputFile database("/a.sqlite", content);
+  check_raster(database.path());
+  check_multidimensional(database.path());
+}
+
+void check_tiff(ByteSpan content) {
+  const InputFile image("/a.tif", content);
+  const std::unique_ptr<GDALDataset> dataset(GDALDataset::Open(image.path().c_str()));
+  if (dataset == nullptr) return;
+  const auto blocks = gdal_zarr::find_tiff_blocks(*dataset);
+  std::uint64_t visited = 0;
+  blocks.visit([&](const gdal_zarr::RasterBlock& block) {
+    check(block.row * blocks.block_rows < blocks.rows &&
+              block.column * blocks.block_columns < blocks.columns && block.band < blocks.bands,
+          "a block is in the raster");
+    const std::uint64_t length = block.reference.length.value_or(0);
+    check(block.reference.offset <= content.size() &&
+              length <= content.size() - block.reference.offset,
+          "a block is in the file");
+    return ++visited < kManyPoints;
+  });
+}
+
 }  // namespace
 }  // namespace zarrcore::fuzz
 
@@ -63,6 +122,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return check_jpeg(chunk);
       case 'l':
         return check_lerc(chunk);
+      case 's':
+        return check_database(chunk);
+      case 't':
+        return check_tiff(chunk);
+      case 'z':
+        return check_archive(chunk);
       default:
         return gdal_zarr::check_gif(chunk, kManyPoints);
     }

@@ -1,6 +1,7 @@
 #include "autotest/fuzz/gdal_checks.h"
 
 #include <gdal_priv.h>
+#include <ogrsf_frmts.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -163,6 +164,7 @@ void prepare_gdal() {
     CPLSetErrorHandler(CPLQuietErrorHandler);
     GDALRegister_Zarr();
     GDALRegister_GTiff();
+    RegisterOGRSQLite();
     CPLSetConfigOption("GDAL_PAM_ENABLED", "NO");
     CPLSetConfigOption("GDAL_NUM_THREADS", "1");
     // A proxy that does not answer stands before the network.

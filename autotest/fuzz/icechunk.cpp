@@ -1,8 +1,10 @@
-// The files of an Icechunk repository: all values of its branch are read and listed.
+// The files of an Icechunk repository: all values of its branch are read and listed. A file
+// `session` holds changes as JSON, which are made and committed.
 #include "autotest/fuzz/input.h"
 #include "autotest/fuzz/store_text.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/icechunk/icechunk_store.h"
+#include "zarrcore/icechunk/transaction.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::fuzz {
@@ -20,7 +22,7 @@ class NoVirtualFiles final : public icechunk::VirtualFiles {
 };
 
 // What is listed exists, and nothing is read past its end.
-void read_below(icechunk::IcechunkStore& store, const std::string& prefix, int& count) {
+void read_below(Store& store, const std::string& prefix, int& count) {
   const DirectoryListing listing = store.list(prefix);
   for (const std::string& name : listing.keys) {
     if (++count > kMaxValues) return;
@@ -41,6 +43,25 @@ void read_below(icechunk::IcechunkStore& store, const std::string& prefix, int& 
   }
 }
 
+void read_all(Store& store) {
+  int count = 0;
+  succeeds([&] { read_below(store, "", count); });
+}
+
+void check_changes(const std::shared_ptr<MemoryStore>& files, std::string_view json) {
+  const auto no_files = std::make_shared<NoVirtualFiles>();
+  icechunk::Transaction transaction(files, "main", no_files);
+  transaction.merge(json);
+  read_all(transaction);
+  const std::string changes = transaction.changes();
+  icechunk::Transaction again(files, "main", no_files);
+  check(succeeds([&] { again.merge(changes); }), "changes as JSON can be made");
+  check(again.changes() == changes, "changes as JSON stay the same");
+  if (!succeeds([&] { transaction.commit({}); })) return;
+  icechunk::IcechunkStore store(icechunk::Repository::open(files), {}, no_files);
+  read_all(store);
+}
+
 }  // namespace
 }  // namespace zarrcore::fuzz
 
@@ -48,8 +69,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace zarrcore::fuzz;
   using namespace zarrcore::icechunk;
   const auto files = std::make_shared<zarrcore::MemoryStore>();
-  for (const auto& [name, content] :
-       parse_store_text({reinterpret_cast<const char*>(data), size})) {
+  const StoreValues values = parse_store_text({reinterpret_cast<const char*>(data), size});
+  for (const auto& [name, content] : values) {
+    if (name == "session") continue;
     const std::string& key = name;
     const std::string& value = content;
     succeeds([&] { files->put(key, std::as_bytes(std::span(value))); });
@@ -60,8 +82,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       succeeds([&] { repository->refs(kind); });
     }
     IcechunkStore store(repository, {}, std::make_shared<NoVirtualFiles>());
-    int count = 0;
-    read_below(store, "", count);
+    read_all(store);
   });
+  const auto session = values.find("session");
+  if (session != values.end()) succeeds([&] { check_changes(files, session->second); });
   return 0;
 }

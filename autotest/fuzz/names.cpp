@@ -28,7 +28,7 @@ void check_name(const std::string& name) {
 
 // Others may lead to any file of this machine.
 bool is_in_memory(std::string_view name) {
-  for (const std::string_view prefix : {"ZARR:", "\"", "/vsizip/", "{"}) {
+  for (const std::string_view prefix : {"ZARR:", "\"", "file://", "/vsizip/", "{"}) {
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   }
   return name.starts_with("/vsimem/");

@@ -16,8 +16,11 @@
 #include "autotest/fuzz/input.h"
 #include "autotest/fuzz/store_text.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/codec/n5_block.h"
 #include "zarrcore/codec/registry.h"
 #include "zarrcore/dtype/convert.h"
+#include "zarrcore/icechunk/refs.h"
+#include "zarrcore/icechunk/transaction.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::fuzz {
@@ -200,6 +203,72 @@ void write_fixtures(const fs::path& seeds) {
   }
 }
 
+// What no fixture has: N5, and chunks of several lengths as ZEP 3 has them.
+void write_other_formats(const fs::path& seeds) {
+  const auto write = [&](const std::string& name, const StoreValues& values) {
+    write_file(seeds / "stores" / name, make_store_text(values));
+    write_file(seeds / "metadata" / name, make_store_text(values));
+  };
+  for (const char* compression :
+       {R"({"type": "raw"})", R"({"type": "gzip", "level": -1, "useZlib": true})",
+        R"({"type": "bzip2", "blockSize": 9})", R"({"type": "xz", "preset": 6})",
+        R"({"type": "lz4", "blockSize": 65536})", R"({"type": "zstd", "level": 3})",
+        R"({"type": "blosc", "cname": "lz4", "clevel": 6, "shuffle": 1, "blocksize": 0,
+            "nthreads": 1})"}) {
+    const std::string header(make_n5_block_header({4, 3}).text());
+    const std::string attributes =
+        std::string(R"({"n5": "2.5.1", "dimensions": [6, 7], "blockSize": [4, 3],
+                        "dataType": "int16", "axes": ["x", "y"], "compression": )") +
+        compression + "}";
+    const std::string type = parse_json(compression).at("type").get<std::string>();
+    write("n5_" + type, {{"attributes.json", attributes}, {"0/0", header + std::string(24, '\1')}});
+  }
+  Json document =
+      test::array_document({7, 6}, {4, 6}, R"("int16")", test::codec_list({test::bytes_codec()}));
+  for (const auto& [grid, lengths] :
+       {std::pair("rectangular", "[[4, 3], 6]"), std::pair("zarrs.regular_bounded", "[4, 6]")}) {
+    document["chunk_grid"] = {{"name", grid},
+                              {"configuration", {{"chunk_shape", parse_json(lengths)}}}};
+    write(grid, {{"zarr.json", dump_json(document)}, {"c/1/0", std::string(36, '\1')}});
+  }
+}
+
+// All values of a store.
+StoreValues values_of(Store& store) {
+  StoreValues values;
+  store.visit_values("", [&](std::string_view key, std::optional<std::uint64_t> /*size*/) {
+    values[std::string(key)] = store.get(key, kNoSizeLimit)->text();
+  });
+  return values;
+}
+
+// A repository, and changes of it: a new array, and chunks that are put and erased.
+void write_session(const fs::path& seed, int format) {
+  const auto files = std::make_shared<MemoryStore>();
+  icechunk::create_repository(*files, format);
+  icechunk::Transaction transaction(files, "main", nullptr);
+  const std::string chunk = "CD";
+  const auto put = [&](const char* key, const std::string& value) {
+    transaction.put(key, std::as_bytes(std::span(value)));
+  };
+  const std::string array = dump_json(
+      test::array_document({7, 6}, {1, 2}, R"("uint8")", test::codec_list({test::bytes_codec()})));
+  put("a/zarr.json", array);
+  put("a/c/0/0", chunk);
+  put("a/c/0/1", chunk);
+  transaction.commit({});
+  StoreValues values = values_of(*files);
+  put("new/zarr.json", array);
+  put("new/c/0/0", chunk);
+  transaction.put_reference("new/c/1/0", {.kind = icechunk::ChunkReference::Kind::external,
+                                          .object = test::IcechunkRepository::kUrl,
+                                          .length = 2});
+  put("a/c/0/0", chunk);
+  transaction.erase("a/c/0/1");
+  values["session"] = transaction.changes();
+  write_file(seed, make_store_text(values));
+}
+
 // A repository of each format. Uncompressed files are easier to change.
 void write_repositories(const fs::path& seeds) {
   for (const int format : {1, 2}) {
@@ -208,23 +277,11 @@ void write_repositories(const fs::path& seeds) {
       repository.compression = compression;
       MemoryStore files;
       repository.put(files, format);
-      StoreValues values;
-      std::vector<std::string> prefixes{""};
-      while (!prefixes.empty()) {
-        const std::string prefix = prefixes.back();
-        prefixes.pop_back();
-        const DirectoryListing listing = files.list(prefix);
-        for (const std::string& name : listing.prefixes)
-          prefixes.push_back(join_path(prefix, name));
-        for (const std::string& name : listing.keys) {
-          const std::string key = join_path(prefix, name);
-          values[key] = files.get(key, kNoSizeLimit)->text();
-        }
-      }
       const bool is_plain = compression == test::FileCompression::none;
       write_file(seeds / "icechunk" / (std::to_string(format) + (is_plain ? "" : "zstd")),
-                 make_store_text(values));
+                 make_store_text(values_of(files)));
     }
+    write_session(seeds / "icechunk" / (std::to_string(format) + "session"), format);
   }
 }
 
@@ -239,7 +296,10 @@ void write_names(const fs::path& seeds) {
         "/vsimem/stores/draft3_zarr213.zarr/zarr.json", "/vsizip//vsimem/stores/z2.zip",
         "/vsizip/{/vsimem/stores/z2.zip}/", "/vsimem/stores/kerchunk/v1.json",
         "ZARR:\"/vsimem/stores/kerchunk/v0.json\":/v", "ICECHUNK:/vsimem/stores?branch=main",
-        "/vsiicechunk/{/vsimem/stores?tag=v1&ignore-timestamp-etag=yes}/a"}) {
+        "/vsiicechunk/{/vsimem/stores?tag=v1&ignore-timestamp-etag=yes}/a",
+        "file:///vsimem/stores/z2.zip|zip:|zarr2:", "/vsimem/stores/v3_5d.zarr|zarr3:",
+        "/vsimem/stores|icechunk://tag.v5/g/|zarr3:",
+        "ZARR:\"/vsimem/stores/v3_5d.zarr\":/v3_5d:bands=1-9"}) {
     write_file(seeds / "names" / std::to_string(number++), name);
   }
 }
@@ -269,6 +329,7 @@ int main(int count, char** arguments) {
   write_dictionary(folder / "zarr.dict");
   write_chunks(folder / "seeds");
   write_fixtures(folder / "seeds");
+  write_other_formats(folder / "seeds");
   write_repositories(folder / "seeds");
   write_names(folder / "seeds");
   return 0;

@@ -137,8 +137,11 @@ class ImageCodec final : public MemoryFileCodec {
     }
   }
 
-  // Rejects an image of another size or type before memory is allocated for it.
+  // Rejects an image of another size or type before much memory is allocated for it; decoding
+  // rejects it as well.
   std::uint64_t max_decoded_size(ByteSpan encoded) const override {
+    constexpr std::uint64_t kMuch = 16 << 20;
+    if (byte_count() <= kMuch) return byte_count();
     const ImageFile file = make_file(encoded);
     const MemoryRaster image = open(encoded, file);
     check(image);

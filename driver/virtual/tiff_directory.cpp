@@ -170,10 +170,7 @@ void set_blocks(const DirectoryReader& reader, TiffDirectory& directory) {
   const auto count = zarrcore::checked_multiply(directory.blocks_across() * directory.blocks_down(),
                                                 directory.is_by_pixel ? 1 : directory.samples);
   // A file of missing blocks only may state none.
-  if (directory.offsets.empty() && directory.lengths.empty() && count && *count <= UINT32_MAX) {
-    directory.offsets.resize(*count);
-    directory.lengths.resize(*count);
-  }
+  if (directory.offsets.empty() && directory.lengths.empty()) return;
   if (directory.offsets.size() != count || directory.lengths.size() != count) {
     throw Error("the number of blocks is not that of the image");
   }

@@ -45,7 +45,8 @@ struct TiffDirectory {
   std::uint64_t block_rows = 0;
   zarrcore::Buffer jpeg_tables;
   // Of each block, in bytes: from left to right, then from top to bottom, then by sample if they
-  // are separate. Blocks without bytes are missing. All others lie inside the file.
+  // are separate. Blocks without bytes are missing, and all are if there are no offsets. The others
+  // lie inside the file.
   std::vector<std::uint64_t> offsets;
   std::vector<std::uint64_t> lengths;
 
