@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 from multidim import create, create_array, open_root, open_to_write
+from night import rounds
 from object_stores import keys
 from osgeo import gdal
 from test_write_faults import errors
@@ -66,10 +67,12 @@ class FailingRequest:
 
 
 def for_each_failure(proxy, prepare, change, check):
-    """Calls check(path, messages) after each change with a failing request."""
+    """Calls check(path, messages) after each change with a failing request: by day each request fails
+    once, for one answer or from then on; by night both. Returns the number of failures by night."""
+    step = rounds(2, 1)
     failures = 0
-    for persists in (False, True):
-        for number in range(1, 200):
+    for first, persists in ((1, False), (step, True)):
+        for number in range(first, 200, step):
             proxy.fail = lambda method, path: None
             path = f"{proxy.path}_{persists}_{number}"
             prepare(path)
@@ -82,7 +85,7 @@ def for_each_failure(proxy, prepare, change, check):
             if failing.failed is None:
                 assert not set(messages) - HARMLESS
                 break
-            failures += 1
+            failures += step
             check(path, messages)
     return failures
 

@@ -8,7 +8,7 @@ from multidim import attributes, open_root
 from osgeo import gdal
 from stores import write_array, write_group
 
-NAMES = [f"attribute {i}" for i in range(300_000)]
+NAMES = [f"attribute {i}" for i in range(100_000)]
 random.Random(1).shuffle(NAMES)
 MANY = {name: i for i, name in enumerate(NAMES)}
 
