@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <iterator>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/dtype/numpy_type.h"
 
 namespace zarrcore {
 namespace {
@@ -31,6 +34,30 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kElementC
 
 bool is_array_filter(const CodecMetadata& codec) {
   return std::ranges::find(kArrayFilters, codec.name) != kArrayFilters.end();
+}
+
+// The size in bytes of the elements that one of these members of a filter states; 0 if none does.
+std::uint64_t stated_size(const CodecMetadata& filter, std::initializer_list<const char*> members) {
+  for (const char* const member : members) {
+    const std::string* const name = find_string(filter.configuration, member);
+    const auto type = name != nullptr ? parse_numpy_name(*name) : std::nullopt;
+    if (type) return type->type.item_size;
+  }
+  return 0;
+}
+
+// Filters of v2 take the bytes of a chunk for elements of any size, those of v3 have the array's.
+void check_sizes(std::span<const CodecMetadata> filters, const DataType& type) {
+  std::uint64_t size = type.is_variable() ? 0 : type.item_size;
+  for (const CodecMetadata& filter : filters) {
+    const std::uint64_t stated = stated_size(filter, {"decode_dtype", "dtype"});
+    if (size != 0 && stated != 0 && stated != size) {
+      throw Error("v3 cannot express the filter " + filter.name + " of elements of " +
+                  std::to_string(stated) + " bytes where there are elements of " +
+                  std::to_string(size));
+    }
+    size = stated_size(filter, {"encode_dtype", "astype", "dtype"});
+  }
 }
 
 std::uint64_t item_size_of(const DataType& type) {
@@ -98,6 +125,7 @@ ArrayMetadata migrated_to_v3(ArrayMetadata array) {
         throw Error("v3 cannot express the filter " + std::next(bytes)->name +
                     " of big-endian elements");
       }
+      check_sizes({std::next(bytes), filters_end}, array.data_type);
       std::rotate(bytes, std::next(bytes), filters_end);
     }
   }
