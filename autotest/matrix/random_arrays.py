@@ -230,7 +230,8 @@ def make_v2(random, plan, chunk_shape):
                 numcodecs.AsType("<f4", dtype.str),
             ]))
         if chance(random, 0.2):
-            filters.append(pick(random, [numcodecs.Shuffle(dtype.itemsize), numcodecs.CRC32(),
+            size = math.gcd(dtype.itemsize, 4) if filters else dtype.itemsize
+            filters.append(pick(random, [numcodecs.Shuffle(size), numcodecs.CRC32(),
                                          numcodecs.Adler32(), numcodecs.Fletcher32()]))
     compressor = pick(random, [
         None, numcodecs.Zlib(3), numcodecs.GZip(3), numcodecs.BZ2(2), numcodecs.LZMA(preset=1),
