@@ -74,7 +74,7 @@ def test_valid_stores_have_no_damage(store):
 def test_a_sound_store(store):
     assert check(store, "--read") == []
     info = run("info", store)
-    assert info["format"] == "Zarr v3" and info["consolidated"] and info["groups"] == 2
+    assert info["format"] == "Zarr v3" and info["consolidated"] and info["groups"] == ["/", "/g"]
     arrays = {array["path"]: array for array in info["arrays"]}
     assert arrays["/plain"]["stored_chunks"] == arrays["/plain"]["chunks"] == 4
     assert arrays["/plain"]["decoded_bytes"] == DATA.nbytes
@@ -316,9 +316,69 @@ def test_help_and_completion(store):
 def test_texts(store):
     text = output("check", store, "--quiet")
     assert text.endswith("No damage was found.\n") and "/plain: 4 of 4 chunks" in text
-    text = output("info", store, "--quiet")
-    assert text.startswith(f"{store}: Zarr v3, consolidated, 2 groups, 3 arrays\n")
-    assert "/shards  int32  8 x 8 in chunks of 4 x 4 of 2 x 2\n" in text
+    text = output("info", store)
+    lines = text.splitlines()
+    assert lines[0] == f"{store}: Zarr v3, consolidated, 2 groups, 3 arrays"
+    assert [line for line in lines[1:] if not line.endswith(")")] == [
+        "/",
+        "  g/",
+        "    inner  int32  8 x 8 in chunks of 4 x 4",
+        "  plain  int32  8 x 8 in chunks of 4 x 4",
+        "  shards  int32  8 x 8 in chunks of 4 x 4 of 2 x 2",
+    ]
+    run("unconsolidate", store)
+    shutil.rmtree(store / "g")
+    shutil.rmtree(store / "plain")
+    assert output("info", store).startswith(f"{store}: Zarr v3, not consolidated, 1 group, 1 array\n")
+
+
+def test_the_order_of_nodes(tmp_path):
+    """What is in a group follows it, whatever other names there are."""
+    path = tmp_path / "a.zarr"
+    for group in ("", "a", "a/b", "a-b"):
+        write_group(path / group)
+    write_array(path / "a/b/c", DATA, (4, 4))
+    lines = output("info", path).splitlines()[1:]
+    assert [line for line in lines if ";" not in line] == [
+        "/", "  a/", "    b/", "      c  int32  8 x 8 in chunks of 4 x 4", "  a-b/"]
+
+
+def test_sources_of_crs_and_position():
+    data = Path(__file__).resolve().parents[2] / "data"
+    arrays = run("info", data / "geoid_v3_sharded.zarr")["arrays"]
+    assert {array["path"]: array["georeferencing"] for array in arrays
+            if "georeferencing" in array} == {
+        "/geoid": {"crs": 'the grid mapping "crs"', "crs_name": "WGS 84",
+                   "geotransform": "coordinates of lon and lat"}}
+    assert ('      CRS WGS 84 from the grid mapping "crs"; position from coordinates of lon and lat\n'
+            in output("info", data / "geoid_v3_sharded.zarr"))
+
+
+def in_terminal(*words):
+    """What a command prints to a terminal."""
+    main, end = os.openpty()
+    with subprocess.Popen([PROGRAM, *map(str, words)], stdout=end, stderr=subprocess.PIPE) as process:
+        os.close(end)
+        text = b""
+        while True:
+            try:
+                part = os.read(main, 4096)
+            except OSError:  # the end, on Linux
+                break
+            if not part:
+                break
+            text += part
+    os.close(main)
+    return text.decode()
+
+
+def test_progress(store):
+    """On terminals only, and not for what takes no time."""
+    assert in_terminal("check", store).startswith("0...10")
+    for words in (("check", store, "--quiet"), ("check", store, "--json"), ("info", store),
+                  ("consolidate", store)):
+        assert "100 - done" not in in_terminal(*words)
+    assert "100 - done" not in output("check", store)
 
 
 @pytest.mark.skipif(not HAS_ALGORITHMS, reason="needs GDAL 3.11")

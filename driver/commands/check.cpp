@@ -58,14 +58,15 @@ CommandResult run_check(const Arguments& arguments, const CommandProgress& progr
                       {"missing", array.grid_chunks - array.chunks}});
     if (array.inner_chunks) arrays.back()["inner_chunks"] = *array.inner_chunks;
     result.text += node_name(array.path) + ": " + std::to_string(array.chunks) + " of " +
-                   std::to_string(array.grid_chunks) + " chunks are stored\n";
+                   count_of(array.grid_chunks, "chunk") + " stored\n";
   }
   if (examined.foreign_values != 0) {
-    result.text += std::to_string(examined.foreign_values) + " values belong to no node, such as " +
-                   examined.first_foreign.front() + '\n';
+    result.text += count_of(examined.foreign_values, "value") +
+                   (examined.foreign_values == 1 ? " belongs" : " belong") +
+                   " to no node, such as " + examined.first_foreign.front() + '\n';
   }
-  result.text += findings.empty() ? "No damage was found.\n"
-                                  : std::to_string(findings.size()) + " findings.\n";
+  result.text +=
+      findings.empty() ? "No damage was found.\n" : count_of(findings.size(), "finding") + ".\n";
   if (!findings.empty()) result.exit = CommandResult::Exit::found;
   result.json["findings"] = std::move(findings);
   result.json["arrays"] = std::move(arrays);

@@ -23,6 +23,35 @@ constexpr std::array kCheckParameters{
 constexpr std::array kRepairParameters{kStoreParameter, kApplyParameter, kDryRunParameter};
 constexpr std::array kConsolidateParameters{kStoreParameter};
 constexpr std::array kMigrateParameters{kStoreParameter, kApplyParameter, kDryRunParameter};
+constexpr Parameter kBranchParameter{"branch", ParameterKind::text,
+                                     "The branch; by default that of the store's name, or main"};
+constexpr Parameter kFromParameter{
+    "from", ParameterKind::text,
+    "A branch, a tag or a snapshot's id; by default the version that "
+    "the store's name says"};
+constexpr std::array kLogParameters{kStoreParameter, kBranchParameter};
+constexpr std::array kBranchParameters{
+    kStoreParameter,
+    Parameter{"create", ParameterKind::text, "Make a branch of this name"},
+    kFromParameter,
+    Parameter{"delete", ParameterKind::text, "Delete the branch of this name"},
+    Parameter{"reset", ParameterKind::text, "Make another snapshot the newest of this branch"},
+    Parameter{"to", ParameterKind::text, "That snapshot's id, or a branch or tag that has it"},
+};
+constexpr std::array kTagParameters{
+    kStoreParameter,
+    Parameter{"create", ParameterKind::text, "Make a tag of this name"},
+    kFromParameter,
+    Parameter{"delete", ParameterKind::text, "Delete the tag of this name, for good"},
+};
+constexpr std::array kCommitParameters{
+    kStoreParameter,
+    Parameter{"session", ParameterKind::list,
+              "Files of changes that started from the same snapshot", true},
+    kBranchParameter,
+    Parameter{"new-branch", ParameterKind::text, "Make this branch of that snapshot, and use it"},
+    Parameter{"message", ParameterKind::text, "The message of the commit"},
+};
 
 constexpr std::array kCommands{
     Command{"info", "Shows what a store holds: nodes, codecs, stored chunks and bytes",
@@ -37,9 +66,21 @@ constexpr std::array kCommands{
             kConsolidateParameters, &run_unconsolidate},
     Command{"migrate", "Gives the nodes of a Zarr v2 store documents of Zarr v3; chunks stay",
             kMigrateParameters, &run_migrate},
+    Command{"log", "Shows the history of a branch of an Icechunk repository", kLogParameters,
+            &run_log},
+    Command{"branch", "Lists, creates, deletes or resets branches of an Icechunk repository",
+            kBranchParameters, &run_branch},
+    Command{"tag", "Lists, creates or deletes tags of an Icechunk repository", kTagParameters,
+            &run_tag},
+    Command{"commit", "Commits the changes of sessions to an Icechunk repository",
+            kCommitParameters, &run_commit},
 };
 
 }  // namespace
+
+std::string count_of(std::uint64_t count, const std::string& noun) {
+  return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
+}
 
 std::span<const Command> commands() {
   return kCommands;

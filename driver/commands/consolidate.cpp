@@ -13,9 +13,9 @@ CommandResult run_unconsolidate(const Arguments& arguments, const CommandProgres
   const std::string path = store_of(arguments);
   const auto groups = examine(*open_examined(path), false, progress).consolidated;
   open_changed(path)->remove_consolidated(groups);
-  return {{{"store", path}, {"consolidated", false}, {"groups", groups}},
-          path + ": consolidated metadata of " + std::to_string(groups.size()) +
-              " groups was removed\n"};
+  return {
+      {{"store", path}, {"consolidated", false}, {"groups", groups}},
+      path + ": consolidated metadata of " + count_of(groups.size(), "group") + " was removed\n"};
 }
 
 }  // namespace gdal_zarr

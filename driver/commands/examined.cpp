@@ -62,6 +62,7 @@ std::unique_ptr<zarrcore::Hierarchy> open_changed(const std::string& path) {
 zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, bool reads_chunks,
                                 const CommandProgress& progress) {
   CallerState caller;
+  progress(0);
   zarrcore::ExamineOptions options;
   options.reads_chunks = reads_chunks;
   options.read.threads = thread_count();

@@ -3,6 +3,11 @@
 #include <cpl_conv.h>
 #include <cpl_error.h>
 #include <gdal.h>
+#ifdef _WIN32
+#include <io.h>
+#else
+#include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <cstdio>
@@ -34,7 +39,15 @@ std::vector<Parameter> parameters_of(const Command& command) {
 }
 
 bool is_positional(const Parameter& parameter) {
-  return parameter.kind == Parameter::Kind::positional;
+  return parameter.kind == Parameter::Kind::positional || parameter.kind == Parameter::Kind::list;
+}
+
+bool prints_to_terminal() {
+#ifdef _WIN32
+  return _isatty(_fileno(stdout)) != 0;
+#else
+  return isatty(fileno(stdout)) != 0;
+#endif
 }
 
 std::string padded(std::string text, std::size_t width) {
@@ -56,9 +69,10 @@ std::string usage(const Command& command) {
   std::string list;
   for (const Parameter& parameter : parameters_of(command)) {
     const bool is_text = parameter.kind == Parameter::Kind::text;
-    const std::string shown = is_positional(parameter)
-                                  ? std::string(parameter.name)
-                                  : std::string("--") + parameter.name + (is_text ? "=VALUE" : "");
+    const std::string shown =
+        is_positional(parameter)
+            ? std::string(parameter.name) + (parameter.kind == Parameter::Kind::list ? "..." : "")
+            : std::string("--") + parameter.name + (is_text ? "=VALUE" : "");
     line += parameter.is_required ? ' ' + shown : " [" + shown + ']';
     list += "  " + padded(shown, 20) + parameter.help + '\n';
   }
@@ -74,7 +88,8 @@ Arguments parse(const Command& command, const Words& words) {
     const std::string& word = words[i];
     if (!word.starts_with("--")) {
       if (positional == parameters.end()) throw zarrcore::Error("one argument too many: " + word);
-      arguments.set(positional->name, word);
+      arguments.add(positional->name, word);
+      if (positional->kind == Parameter::Kind::list) continue;
       positional = std::find_if(positional + 1, parameters.end(), is_positional);
       continue;
     }
@@ -145,11 +160,13 @@ int run(const Words& words) {
     std::fputs(usage(*command).c_str(), stdout);
     return 0;
   }
-  const bool shows_progress = !arguments.has("quiet") && !arguments.has("json");
+  const bool may_show = !arguments.has("quiet") && !arguments.has("json") && prints_to_terminal();
+  bool is_shown = false;
   const CommandResult result = command->run(arguments, [&](double complete) {
-    return !shows_progress || GDALTermProgress(complete, nullptr, nullptr) != 0;
+    is_shown = may_show;
+    return !is_shown || GDALTermProgress(complete, nullptr, nullptr) != 0;
   });
-  if (shows_progress) GDALTermProgress(1, nullptr, nullptr);
+  if (is_shown) GDALTermProgress(1, nullptr, nullptr);
   const std::string text = arguments.has("json")
                                ? zarrcore::dump_json(result.json, {.indentation = 2}) + '\n'
                                : result.text;

@@ -232,7 +232,7 @@ void delete_tag(Store& files, std::string_view name) {
   });
 }
 
-std::vector<SnapshotInfo> ancestry(Store& files, std::string_view snapshot) {
+std::vector<SnapshotInfo> ancestry(Store& files, std::string_view snapshot, std::size_t most) {
   return with_context(files.description(), [&] {
     std::vector<SnapshotInfo> found;
     std::set<std::string> seen;  // damaged files must not lead in a circle
@@ -246,7 +246,7 @@ std::vector<SnapshotInfo> ancestry(Store& files, std::string_view snapshot) {
       id = found.back().parent;
     };
     if (format_at(files) == 1) {
-      while (!id.empty()) {
+      while (!id.empty() && found.size() < most) {
         const Snapshot file = snapshot_file(files, id);
         add(file.parent(), file.time(), file.message(), file.properties(), file.format());
       }
@@ -255,7 +255,7 @@ std::vector<SnapshotInfo> ancestry(Store& files, std::string_view snapshot) {
     const auto file = files.get(kRepositoryFile);
     if (!file) throw Error("the repository has been removed");
     const RepositoryInfo info(file->span());
-    while (!id.empty()) {
+    while (!id.empty() && found.size() < most) {
       const SnapshotRecord& record = info.snapshots.at(known_snapshot(info, id));
       add(record.parent, record.time, record.message, record.properties, 2);
     }

@@ -3,6 +3,7 @@
 // written to, and if its store cannot replace a file only if it has not changed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -35,7 +36,8 @@ struct SnapshotInfo {
   std::string message;
   std::vector<std::pair<std::string, std::string>> properties;  // of texts
 };
-// A snapshot and all before it, the newest first.
-ZARRCORE_API std::vector<SnapshotInfo> ancestry(Store& files, std::string_view snapshot);
+// A snapshot and those before it, the newest first, at most `most`.
+ZARRCORE_API std::vector<SnapshotInfo> ancestry(Store& files, std::string_view snapshot,
+                                                std::size_t most = SIZE_MAX);
 
 }  // namespace zarrcore::icechunk
