@@ -314,7 +314,8 @@ def test_texts(store):
     assert text.endswith("No damage was found.\n") and "/plain: 4 of 4 chunks" in text
     text = output("info", store, "--quiet")
     assert text.startswith(f"{store}: Zarr v3, consolidated, 2 groups, 3 arrays\n")
-    assert "/shards  int32  8 x 8 in chunks of 4 x 4 of 2 x 2\n" in text
+    assert "/\n  g/\n    inner  int32" in text
+    assert "\n  shards  int32  8 x 8 in chunks of 4 x 4 of 2 x 2\n" in text
 
 
 @pytest.mark.skipif(not HAS_ALGORITHMS, reason="needs GDAL 3.11")

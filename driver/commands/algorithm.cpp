@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <list>
 #include <utility>
+#include <vector>
 
 namespace gdal_zarr {
 namespace {
@@ -23,6 +24,13 @@ class CommandAlgorithm final : public GDALAlgorithm {
       if (parameter.kind == Parameter::Kind::flag) {
         flags_.emplace_back(parameter.name, false);
         AddArg(parameter.name, 0, parameter.help, &flags_.back().second);
+        continue;
+      }
+      if (parameter.kind == Parameter::Kind::list) {
+        lists_.emplace_back(parameter.name, std::vector<std::string>());
+        auto& list = AddArg(parameter.name, 0, parameter.help, &lists_.back().second);
+        list.SetPositional();
+        if (parameter.is_required) list.SetRequired();
         continue;
       }
       texts_.emplace_back(parameter.name, "");
@@ -42,10 +50,13 @@ class CommandAlgorithm final : public GDALAlgorithm {
       for (const auto& [name, value] : texts_) {
         if (!value.empty()) arguments.set(name, value);
       }
+      for (const auto& [name, values] : lists_) {
+        for (const std::string& value : values) arguments.add(name, value);
+      }
       for (const auto& [name, is_set] : flags_) {
         if (is_set) arguments.set(name, "YES");
       }
-      const CommandResult result = command_.run(arguments, [&](double complete) {
+      const CommandResult result = gdal_zarr::run(command_, arguments, [&](double complete) {
         return progress == nullptr || progress(complete, "", progress_data) != 0;
       });
       output_ =
@@ -60,6 +71,7 @@ class CommandAlgorithm final : public GDALAlgorithm {
 
   const Command& command_;
   std::list<std::pair<std::string, std::string>> texts_;  // GDAL keeps pointers into these
+  std::list<std::pair<std::string, std::vector<std::string>>> lists_;
   std::list<std::pair<std::string, bool>> flags_;
   bool is_json_ = false;
   bool prints_ = false;

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "zarrcore/base/json.h"
 
@@ -18,28 +19,35 @@ namespace gdal_zarr {
 
 // An option or a positional argument.
 struct Parameter {
-  enum class Kind : std::uint8_t { positional, flag, text };
+  enum class Kind : std::uint8_t { positional, list, flag, text };  // a list is the last positional
 
   const char* name;  // without dashes
   Kind kind;
   const char* help;
   bool is_required = false;
-  const char* choices = "";  // of a text, separated by commas; empty for any
+  const char* choices = "";  // separated by commas; empty for any
 };
 
 class Arguments {
  public:
-  void set(const std::string& name, std::string value) { values_[name] = std::move(value); }
+  void set(const std::string& name, std::string value) { values_[name] = {std::move(value)}; }
+  void add(const std::string& name, std::string value) {
+    values_[name].push_back(std::move(value));
+  }
   // Flags have the value "YES".
   bool has(const std::string& name) const { return values_.contains(name); }
   // Empty if it was not given.
   std::string text(const std::string& name) const {
     const auto it = values_.find(name);
-    return it == values_.end() ? std::string() : it->second;
+    return it == values_.end() ? std::string() : it->second.front();
+  }
+  std::vector<std::string> list(const std::string& name) const {
+    const auto it = values_.find(name);
+    return it == values_.end() ? std::vector<std::string>() : it->second;
   }
 
  private:
-  std::map<std::string, std::string> values_;
+  std::map<std::string, std::vector<std::string>> values_;  // none is empty
 };
 
 struct CommandResult {
@@ -67,6 +75,9 @@ struct Command {
 };
 
 std::span<const Command> commands();
+// Runs it. Throws zarrcore::Error, also when a required argument is missing or none of the choices.
+CommandResult run(const Command& command, const Arguments& arguments,
+                  const CommandProgress& progress);
 // Null if there is none.
 const Command* find_command(std::string_view name);
 
@@ -77,6 +88,13 @@ CommandResult run_repair(const Arguments& arguments, const CommandProgress& prog
 CommandResult run_consolidate(const Arguments& arguments, const CommandProgress& progress);
 CommandResult run_unconsolidate(const Arguments& arguments, const CommandProgress& progress);
 CommandResult run_migrate(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_overviews(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_benchmark(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_branch(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_tag(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_log(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_commit(const Arguments& arguments, const CommandProgress& progress);
 
 // Declares them as algorithms of the driver; does nothing before GDAL 3.11.
 void declare_commands(GDALDriver& driver);

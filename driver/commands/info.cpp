@@ -1,8 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
+#include <memory>
 
 #include "driver/commands/examined.h"
+#include "driver/commands/repository.h"
+#include "driver/gdal/messages.h"
 #include "driver/gdal/worker_scope.h"
 
 namespace gdal_zarr {
@@ -62,16 +66,47 @@ Json describe(const zarrcore::Hierarchy& hierarchy, const ExaminedArray& examine
   return json;
 }
 
-std::string line_of(const Json& array) {
-  std::string text = array["path"].get<std::string>() + "  " +
-                     array["data_type"].get<std::string>() + "  " +
-                     list_of(array["shape"].get<zarrcore::Shape>());
+std::string indentation(const std::string& path) {
+  const auto depth = path.empty() ? 0 : 1 + std::count(path.begin(), path.end(), '/');
+  return std::string(2 * static_cast<std::size_t>(depth), ' ');
+}
+
+// Where the CRS and the position of an array of a raster come from.
+void add_sources(Json& json, const std::string& path, const ExaminedArray& array) {
+  if (array.metadata.shape.size() < 2) return;
+  const QuietErrors quiet;  // other arrays are no rasters
+  const char* const drivers[] = {"Zarr", nullptr};
+  const std::string name = "ZARR:\"" + path + "\":" + node_name(array.path);
+  const std::unique_ptr<GDALDataset> raster(
+      GDALDataset::Open(name.c_str(), GDAL_OF_RASTER, drivers));
+  if (!raster) return;
+  for (const char* item : {"CRS", "GEOTRANSFORM", "GEOLOCATION"}) {
+    const char* const source = raster->GetMetadataItem(item, "GEOREFERENCING_SOURCE");
+    if (source != nullptr) json["georeferencing"][item] = source;
+  }
+}
+
+void add_versions(const Arguments& arguments, CommandResult& result) {
+  const ExaminedRepository opened = open_repository(arguments);
+  result.json["icechunk_format"] = opened.repository->format();
+  add_refs(result.json, *opened.repository);
+  result.json["history"] =
+      history_of(*opened.files, opened.repository->find_snapshot(opened.path.version));
+  result.text += "branches:\n" + text_of_refs(result.json, "branches") + "tags:\n" +
+                 text_of_refs(result.json, "tags") + "history:\n" +
+                 text_of_history(result.json["history"]);
+}
+
+std::string line_of(const Json& array, const std::string& path) {
+  const std::string indent = indentation(path);
+  std::string text = indent + last_name(path) + "  " + array["data_type"].get<std::string>() +
+                     "  " + list_of(array["shape"].get<zarrcore::Shape>());
   const auto chunk_shape = array["chunk_shape"].get<zarrcore::Shape>();
   if (!chunk_shape.empty()) text += " in chunks of " + list_of(chunk_shape);
   if (array.contains("inner_chunk_shape")) {
     text += " of " + list_of(array["inner_chunk_shape"].get<zarrcore::Shape>());
   }
-  text += "\n    " + array["codecs"].get<std::string>() + "; " +
+  text += '\n' + indent + "    " + array["codecs"].get<std::string>() + "; " +
           std::to_string(array["stored_chunks"].get<std::uint64_t>()) + " of " +
           std::to_string(array["chunks"].get<std::uint64_t>()) + " chunks stored";
   if (array.contains("stored_bytes")) {
@@ -82,6 +117,11 @@ std::string line_of(const Json& array) {
     std::snprintf(ratio.data(), ratio.size(), " (1:%.2f)",
                   array["compression_ratio"].get<double>());
     text += ratio.data();
+  }
+  if (array.contains("georeferencing")) {
+    for (const auto& [item, source] : array["georeferencing"].items()) {
+      text += '\n' + indent + "    " + item + ": " + source.get<std::string>();
+    }
   }
   return text + '\n';
 }
@@ -104,10 +144,18 @@ CommandResult run_info(const Arguments& arguments, const CommandProgress& progre
                 (is_consolidated ? ", consolidated" : "") + ", " +
                 std::to_string(examined.groups.size()) + " groups, " +
                 std::to_string(examined.arrays.size()) + " arrays\n";
+  std::map<std::string, std::string> lines;  // by the paths of nodes
+  for (const std::string& group : examined.groups) {
+    lines.emplace(group, indentation(group) + last_name(group) + "/\n");
+  }
   for (const ExaminedArray& array : examined.arrays) {
     result.json["arrays"].push_back(describe(*hierarchy, array));
-    result.text += line_of(result.json["arrays"].back());
+    Json& json = result.json["arrays"].back();
+    add_sources(json, path, array);
+    lines.emplace(array.path, line_of(json, array.path));
   }
+  for (const auto& [node, line] : lines) result.text += line;
+  if (has_icechunk_prefix(path)) add_versions(arguments, result);
   if (!examined.findings.empty()) {
     result.json["findings"] = examined.findings.size();
     result.text += std::to_string(examined.findings.size()) + " findings: see check\n";

@@ -3,10 +3,16 @@
 #include <cpl_conv.h>
 #include <cpl_error.h>
 #include <gdal.h>
+#ifdef _WIN32
+#include <io.h>
+#else
+#include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +40,15 @@ std::vector<Parameter> parameters_of(const Command& command) {
 }
 
 bool is_positional(const Parameter& parameter) {
-  return parameter.kind == Parameter::Kind::positional;
+  return parameter.kind == Parameter::Kind::positional || parameter.kind == Parameter::Kind::list;
+}
+
+bool prints_to_terminal() {
+#ifdef _WIN32
+  return _isatty(_fileno(stdout)) != 0;
+#else
+  return isatty(fileno(stdout)) != 0;
+#endif
 }
 
 std::string padded(std::string text, std::size_t width) {
@@ -56,11 +70,14 @@ std::string usage(const Command& command) {
   std::string list;
   for (const Parameter& parameter : parameters_of(command)) {
     const bool is_text = parameter.kind == Parameter::Kind::text;
-    const std::string shown = is_positional(parameter)
-                                  ? std::string(parameter.name)
-                                  : std::string("--") + parameter.name + (is_text ? "=VALUE" : "");
+    const std::string shown =
+        is_positional(parameter)
+            ? std::string(parameter.name) + (parameter.kind == Parameter::Kind::list ? "..." : "")
+            : std::string("--") + parameter.name + (is_text ? "=VALUE" : "");
     line += parameter.is_required ? ' ' + shown : " [" + shown + ']';
-    list += "  " + padded(shown, 20) + parameter.help + '\n';
+    list += "  " + padded(shown, 20) + parameter.help;
+    if (*parameter.choices != '\0') list += std::string(": ") + parameter.choices;
+    list += '\n';
   }
   return line + "\n\n" + command.summary + ".\n\n" + list;
 }
@@ -74,7 +91,8 @@ Arguments parse(const Command& command, const Words& words) {
     const std::string& word = words[i];
     if (!word.starts_with("--")) {
       if (positional == parameters.end()) throw zarrcore::Error("one argument too many: " + word);
-      arguments.set(positional->name, word);
+      arguments.add(positional->name, word);
+      if (positional->kind == Parameter::Kind::list) continue;
       positional = std::find_if(positional + 1, parameters.end(), is_positional);
       continue;
     }
@@ -98,15 +116,6 @@ Arguments parse(const Command& command, const Words& words) {
                         : equals == std::string::npos ? words[++i]
                                                       : word.substr(equals + 1));
   }
-  if (arguments.has("help")) return arguments;
-  for (const Parameter& parameter : parameters) {
-    if (parameter.is_required && !arguments.has(parameter.name)) {
-      throw zarrcore::Error(std::string("the argument ") + parameter.name +
-                            " is missing; see "
-                            "gdal_zarr " +
-                            command.name + " --help");
-    }
-  }
   return arguments;
 }
 
@@ -122,12 +131,14 @@ std::string completions(const Words& words) {
   } else if (const Command* const command = find_command(words.front())) {
     for (const Parameter& parameter : parameters_of(*command)) {
       if (!is_positional(parameter)) add(std::string("--") + parameter.name);
+      std::istringstream choices(parameter.choices);
+      for (std::string choice; std::getline(choices, choice, ',');) add(choice);
     }
   }
   return text;
 }
 
-int run(const Words& words) {
+int run_words(const Words& words) {
   if (words.empty() || words.front() == "--help") {
     std::fputs(usage().c_str(), words.empty() ? stderr : stdout);
     return words.empty() ? kFailed : 0;
@@ -145,8 +156,9 @@ int run(const Words& words) {
     std::fputs(usage(*command).c_str(), stdout);
     return 0;
   }
-  const bool shows_progress = !arguments.has("quiet") && !arguments.has("json");
-  const CommandResult result = command->run(arguments, [&](double complete) {
+  const bool shows_progress =
+      !arguments.has("quiet") && !arguments.has("json") && prints_to_terminal();
+  const CommandResult result = gdal_zarr::run(*command, arguments, [&](double complete) {
     return !shows_progress || GDALTermProgress(complete, nullptr, nullptr) != 0;
   });
   if (shows_progress) GDALTermProgress(1, nullptr, nullptr);
@@ -177,7 +189,7 @@ int main(int count, char** values) {
   if (count < 1) return count == 0 ? 0 : gdal_zarr::kFailed;
   int exit_code = gdal_zarr::kFailed;
   try {
-    exit_code = gdal_zarr::run({values + 1, values + count});
+    exit_code = gdal_zarr::run_words({values + 1, values + count});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gdal_zarr: %s\n", error.what());
   }
