@@ -38,6 +38,9 @@ def test_rechunk_in_place(store):
     np.testing.assert_array_equal(values(store, "/g/b"), DATA * 2)
     document = json.loads((store / "a/zarr.json").read_text())
     assert document["dimension_names"] == ["y", "x"]
+    unnamed = json.loads((store / "g/b/zarr.json").read_text())
+    assert unnamed.get("dimension_names", [None, None]) == [None, None]
+    assert unnamed["attributes"] == {}
     assert check(store, "--read") == [] and run("info", store)["consolidated"]
 
 

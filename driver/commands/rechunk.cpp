@@ -107,6 +107,17 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
       throw Error('/' + path + ": " + CPLGetLastErrorMsg());
     }
     session.flush();
+    // GDAL has named dimensions that have no name, and the new array has the old one's place.
+    const auto old = session.hierarchy().node(path, zarrcore::NodeKind::array);
+    session.writable_hierarchy().update_node(
+        beside,
+        [&](zarrcore::NodeMetadata& node) {
+          auto& metadata = std::get<zarrcore::ArrayMetadata>(node);
+          metadata.attributes = std::get<zarrcore::ArrayMetadata>(*old).attributes;
+          metadata.dimension_names = std::get<zarrcore::ArrayMetadata>(*old).dimension_names;
+        },
+        zarrcore::NodeKind::array);
+    session.flush();
   } catch (const Error&) {
     if (session.hierarchy().node(beside)) erase(session, beside);
     throw;
