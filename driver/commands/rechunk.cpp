@@ -94,6 +94,12 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
   const GroupPointer root = dataset.GetRootGroup();
   const GroupPointer group =
       group_name == "/" ? root : root->OpenGroupFromFullname(group_name, nullptr);
+  // A killed command may have left chunks and unfinished documents that belong to no node.
+  for (const std::string_view suffix : {kNew, kOld}) {
+    if (session.icechunk() == nullptr) {
+      session.hierarchy().store()->erase_prefix(path + std::string(suffix));
+    }
+  }
   try {
     const auto source = group ? group->OpenMDArray(last_name(path)) : nullptr;
     const auto target = source ? group->CreateMDArray(last_name(beside), source->GetDimensions(),
