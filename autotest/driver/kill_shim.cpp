@@ -1,5 +1,6 @@
 // Preloaded into a program, ends it with SIGKILL before its n-th change of a file or folder from
 // kill_at() on: renames, links and removals; from kill_at_any() on also what makes and fills files.
+// The environment variable KILL_AT is n for a whole program.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,11 +10,16 @@
 #include <atomic>
 #include <cstdarg>
 #include <cstdint>
+#include <cstdlib>
 
 namespace {
 
 std::atomic<std::uint64_t> left{0};  // 0: it goes on
 std::atomic<bool> counts_all{false};
+
+[[gnu::constructor]] void read_environment() {
+  if (const char* n = std::getenv("KILL_AT")) left = std::strtoull(n, nullptr, 10);
+}
 
 void count() {
   if (left != 0 && --left == 0) kill(getpid(), SIGKILL);

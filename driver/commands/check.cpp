@@ -35,7 +35,12 @@ CommandResult run_check(const Arguments& arguments, const CommandProgress& progr
     if (!is_folder(path) || !is_zarr_folder(path)) throw;
     examined = with_broken_root(error);
   }
-  if (hierarchy) examined = examine(*hierarchy, arguments.has("read"), progress);
+  if (hierarchy) {
+    examined = examine(*hierarchy, arguments.has("read"), progress);
+    for (Finding& finding : check_conventions(*hierarchy, examined)) {
+      examined.findings.push_back(std::move(finding));
+    }
+  }
   CommandResult result;
   Json findings = Json::array();
   for (const Finding& finding : examined.findings) {

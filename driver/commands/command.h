@@ -40,8 +40,11 @@ class Arguments {
     const auto it = values_.find(name);
     return it == values_.end() ? std::string() : it->second.front();
   }
-  // Of a required list.
-  const std::vector<std::string>& list(const std::string& name) const { return values_.at(name); }
+  // Empty if it was not given.
+  std::vector<std::string> list(const std::string& name) const {
+    const auto it = values_.find(name);
+    return it == values_.end() ? std::vector<std::string>() : it->second;
+  }
 
  private:
   std::map<std::string, std::vector<std::string>> values_;  // none is empty
@@ -88,6 +91,9 @@ CommandResult run_migrate(const Arguments& arguments, const CommandProgress& pro
 CommandResult run_log(const Arguments& arguments, const CommandProgress& progress);
 CommandResult run_branch(const Arguments& arguments, const CommandProgress& progress);
 CommandResult run_tag(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_overviews(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_benchmark(const Arguments& arguments, const CommandProgress& progress);
 CommandResult run_commit(const Arguments& arguments, const CommandProgress& progress);
 
 // Declares them as algorithms of the driver; does nothing before GDAL 3.11.

@@ -20,9 +20,30 @@ constexpr std::array kCheckParameters{
     kStoreParameter,
     Parameter{"read", ParameterKind::flag, "Decode every chunk and verify its checksums"},
 };
-constexpr std::array kRepairParameters{kStoreParameter, kApplyParameter, kDryRunParameter};
+constexpr std::array kRepairParameters{
+    kStoreParameter, kApplyParameter, kDryRunParameter,
+    Parameter{"older-than", ParameterKind::text,
+              "Of Icechunk: the days for which files that no snapshot names are kept (30)"}};
 constexpr std::array kConsolidateParameters{kStoreParameter};
 constexpr std::array kMigrateParameters{kStoreParameter, kApplyParameter, kDryRunParameter};
+constexpr Parameter kArrayParameter{"array", ParameterKind::text,
+                                    "An array, such as /group/array; by default all of two or more "
+                                    "dimensions"};
+constexpr std::array kRechunkParameters{
+    kStoreParameter,
+    Parameter{"options", ParameterKind::list,
+              "Creation options of arrays, such as BLOCKSIZE=512,512 or COMPRESS=ZSTD", true},
+    kArrayParameter,
+    Parameter{"into", ParameterKind::text, "The path of a new store; by default in place"},
+};
+constexpr std::array kOverviewParameters{
+    kStoreParameter,
+    Parameter{"levels", ParameterKind::list,
+              "Such as 2 4 8; by default those that exist, or down to 256 pixels"},
+    Parameter{"resampling", ParameterKind::text, "As of gdaladdo (average)"},
+    Parameter{"remove", ParameterKind::flag, "Remove all levels"},
+};
+constexpr std::array kBenchmarkParameters{kStoreParameter, kArrayParameter};
 constexpr Parameter kBranchParameter{"branch", ParameterKind::text,
                                      "The branch; by default that of the store's name, or main"};
 constexpr Parameter kFromParameter{
@@ -66,6 +87,12 @@ constexpr std::array kCommands{
             kConsolidateParameters, &run_unconsolidate},
     Command{"migrate", "Gives the nodes of a Zarr v2 store documents of Zarr v3; chunks stay",
             kMigrateParameters, &run_migrate},
+    Command{"rechunk", "Gives arrays other chunks, shards and codecs; elements keep all bits",
+            kRechunkParameters, &run_rechunk},
+    Command{"overviews", "Builds, rebuilds or removes the overviews of a raster",
+            kOverviewParameters, &run_overviews},
+    Command{"benchmark", "Measures what a window, a row and a series of each array cost",
+            kBenchmarkParameters, &run_benchmark},
     Command{"log", "Shows the history of a branch of an Icechunk repository", kLogParameters,
             &run_log},
     Command{"branch", "Lists, creates, deletes or resets branches of an Icechunk repository",

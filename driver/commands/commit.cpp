@@ -10,7 +10,7 @@ using zarrcore::icechunk::VersionName;
 
 CommandResult run_commit(const Arguments& arguments, const CommandProgress& /*progress*/) {
   OpenedRepository opened = open_repository(arguments);
-  const std::vector<std::string>& sessions = arguments.list("session");
+  const std::vector<std::string> sessions = arguments.list("session");
   IcechunkWriteOptions options;
   options.session = sessions.front();
   options.new_branch = arguments.text("new-branch");

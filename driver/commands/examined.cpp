@@ -80,6 +80,10 @@ std::vector<std::string> abandoned_files(const zarrcore::Store& store, bool remo
   return zarrcore::find_abandoned_files(store.description(), removes);
 }
 
+int CPL_STDCALL call_progress(double complete, const char* /*message*/, void* data) {
+  return (*static_cast<const CommandProgress*>(data))(complete) ? TRUE : FALSE;
+}
+
 std::string format_bytes(std::optional<std::uint64_t> bytes) {
   if (!bytes) return "unknown";
   static constexpr std::array kUnits{"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
@@ -92,6 +96,10 @@ std::string format_bytes(std::optional<std::uint64_t> bytes) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
   return text.data();
+}
+
+std::string last_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
 std::string node_name(const std::string& path) {

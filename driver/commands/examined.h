@@ -30,8 +30,20 @@ zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, bool reads
 // `removes`, those that were removed.
 std::vector<std::string> abandoned_files(const zarrcore::Store& store, bool removes);
 
+// Attributes that contradict the store, or conventions.
+std::vector<zarrcore::Finding> check_conventions(const zarrcore::Hierarchy& hierarchy,
+                                                 const zarrcore::ExaminedStore& examined);
+
+// The progress of a command for GDAL's functions: call_progress with as_progress_data().
+int CPL_STDCALL call_progress(double complete, const char* message, void* data);
+inline void* as_progress_data(const CommandProgress& progress) {
+  return const_cast<CommandProgress*>(&progress);
+}
+
 // "1.5 MB", or "unknown".
 std::string format_bytes(std::optional<std::uint64_t> bytes);
+// "b" of "a/b".
+std::string last_name(const std::string& path);
 // "/a/b".
 std::string node_name(const std::string& path);
 

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "driver/commands/examined.h"
+#include "driver/commands/repository.h"
 #include "driver/gdal/worker_scope.h"
 #include "zarrcore/array/stored_chunks.h"
+#include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
@@ -48,6 +50,8 @@ void erase_outside(const zarrcore::Hierarchy& hierarchy, const ExaminedArray& ex
 CommandResult run_repair(const Arguments& arguments, const CommandProgress& progress) {
   const std::string path = store_of(arguments);
   const bool applies = applies_changes(arguments);
+  if (has_icechunk_prefix(path)) return clean_repository(arguments);
+  if (arguments.has("older-than")) throw zarrcore::Error("--older-than is for Icechunk");
   const auto hierarchy = open_examined(path);
   const zarrcore::ExaminedStore examined = examine(*hierarchy, false, progress);
   CommandResult result;

@@ -32,4 +32,7 @@ zarrcore::Json history_json(zarrcore::Store& files, const std::string& snapshot,
 // A line of id and time for each, followed by its message and properties.
 std::string history_text(const zarrcore::Json& history, const std::string& indentation = {});
 
+// `repair` of a repository: removes old files that no snapshot reaches.
+CommandResult clean_repository(const Arguments& arguments);
+
 }  // namespace gdal_zarr

@@ -219,6 +219,8 @@ std::string_view name_of(Finding::Kind kind) {
       return "index";
     case Finding::Kind::chunk:
       return "chunk";
+    case Finding::Kind::convention:
+      return "convention";
   }
   return "";
 }

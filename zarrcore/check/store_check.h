@@ -27,7 +27,8 @@
 namespace zarrcore {
 
 struct Finding {
-  enum class Kind : std::uint8_t { document, copy, leftover, index, chunk };
+  // Conventions are those of callers.
+  enum class Kind : std::uint8_t { document, copy, leftover, index, chunk, convention };
 
   Kind kind;
   std::string place;  // a key of the store, or the path of a node ("" for the root)

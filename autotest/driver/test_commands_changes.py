@@ -1,0 +1,245 @@
+"""Commands that change arrays and repositories: rechunk, overviews, branches, commits."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from osgeo import gdal
+from stores import BYTES, GZIP, write_array, write_group
+from test_commands import DATA, PROGRAM, check, failure, output, run, values
+from v2_stores import write_v2
+
+
+@pytest.fixture
+def store(tmp_path):
+    path = tmp_path / "a.zarr"
+    write_group(path)
+    write_group(path / "g")
+    write_array(path / "a", DATA, (4, 4), [BYTES, GZIP], names=["y", "x"])
+    write_array(path / "g/b", DATA * 2, (8, 1))
+    write_array(path / "line", DATA[0], (8,))
+    run("consolidate", path)
+    return path
+
+
+def chunks(path):
+    return {array["path"]: array["chunk_shape"] for array in run("info", path)["arrays"]}
+
+
+# --- rechunk --------------------------------------------------------------------------------------
+
+def test_rechunk_in_place(store):
+    assert run("rechunk", store, "BLOCKSIZE=8,8")["arrays"] == ["/a", "/g/b"]
+    assert chunks(store) == {"/a": [8, 8], "/g/b": [8, 8], "/line": [8]}
+    np.testing.assert_array_equal(values(store, "/a"), DATA)
+    np.testing.assert_array_equal(values(store, "/g/b"), DATA * 2)
+    document = json.loads((store / "a/zarr.json").read_text())
+    assert document["dimension_names"] == ["y", "x"]
+    unnamed = json.loads((store / "g/b/zarr.json").read_text())
+    assert unnamed.get("dimension_names", [None, None]) == [None, None]
+    assert unnamed["attributes"] == {}
+    assert check(store, "--read") == [] and run("info", store)["consolidated"]
+
+
+def test_rechunk_one_array_into_shards_and_other_codecs(store):
+    run("rechunk", store, "BLOCKSIZE=8,8", "SHARD_CHUNK_SHAPE=2,2", "COMPRESS=ZSTD", "--array=/a")
+    assert chunks(store)["/g/b"] == [8, 1]
+    arrays = {array["path"]: array for array in run("info", store)["arrays"]}
+    assert arrays["/a"]["inner_chunk_shape"] == [2, 2]
+    np.testing.assert_array_equal(values(store, "/a"), DATA)
+    assert check(store, "--read") == []
+
+
+def test_rechunk_into_a_new_store(store, tmp_path):
+    before = {file: file.read_bytes() for file in store.rglob("*") if file.is_file()}
+    run("rechunk", store, "BLOCKSIZE=2,8", "--into", tmp_path / "b.zarr")
+    assert chunks(tmp_path / "b.zarr") == {"/a": [2, 8], "/g/b": [2, 8], "/line": [8]}
+    np.testing.assert_array_equal(values(tmp_path / "b.zarr", "/a"), DATA)
+    np.testing.assert_array_equal(values(tmp_path / "b.zarr", "/g/b"), DATA * 2)
+    assert {file: file.read_bytes() for file in store.rglob("*") if file.is_file()} == before
+    assert "exists" in failure("rechunk", store, "BLOCKSIZE=2,8", "--into", tmp_path / "b.zarr")
+
+
+def test_rechunk_keeps_all_bits(tmp_path):
+    data = np.frombuffer(np.arange(16, dtype="u4").tobytes(), "f4").reshape(4, 4).copy()
+    data.view("u4")[0] = [0x7fc00001, 0x7f800001, 0xffc12345, 0x80000000]  # NaNs, minus zero
+    write_v2(tmp_path / "a.zarr", "a", data, chunks=(2, 2), fill_value=None)
+    run("rechunk", tmp_path / "a.zarr", "BLOCKSIZE=4,3")
+    assert values(tmp_path / "a.zarr", "/a").tobytes() == data.tobytes()
+    assert chunks(tmp_path / "a.zarr") == {"/a": [4, 3]}
+
+
+def test_errors_of_rechunk(store):
+    before = {file: file.read_bytes() for file in store.rglob("*") if file.is_file()}
+    assert "there is no array /c" in failure("rechunk", store, "BLOCKSIZE=8,8", "--array=/c")
+    assert "not a creation option" in failure("rechunk", store, "8,8")
+    assert "/a" in failure("rechunk", store, "BLOCKSIZE=8,8,8")
+    assert {file: file.read_bytes() for file in store.rglob("*") if file.is_file()} == before
+
+
+@pytest.fixture(scope="module")
+def shim(build_shim):
+    return build_shim("kill_shim")
+
+
+def test_killed_rechunk_loses_nothing(store, shim, tmp_path):
+    """Before any change of a file; the next command ends or undoes it."""
+    copy = tmp_path / "copy.zarr"
+    kills = 0
+    while True:
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(store, copy)
+        killed = subprocess.run(
+            [PROGRAM, "rechunk", copy, "BLOCKSIZE=8,8", "--array=/a"], capture_output=True,
+            env=os.environ | {"LD_PRELOAD": str(shim), "KILL_AT": str(kills + 1)}, timeout=60)
+        if killed.returncode == 0:
+            break
+        assert killed.returncode == -9, killed.stderr
+        kills += 1
+        run("rechunk", copy, "BLOCKSIZE=8,4", "--array=/a")
+        np.testing.assert_array_equal(values(copy, "/a"), DATA)
+        assert chunks(copy) == {"/a": [8, 4], "/g/b": [8, 1], "/line": [8]}
+        run("repair", copy, "--apply")
+        assert not [finding for finding in check(copy, "--read") if finding[0] != "leftover"]
+    assert kills > 5
+
+
+# --- overviews and benchmark ----------------------------------------------------------------------
+
+def test_overviews(tmp_path):
+    path = tmp_path / "r.zarr"
+    data = np.arange(1024 * 512, dtype="f4").reshape(1024, 512)
+    gdal.GetDriverByName("Zarr").CreateCopy(
+        str(path), gdal.GetDriverByName("MEM").CreateCopy("", gdal.GetDriverByName("MEM").Create(
+            "", 512, 1024, 1, gdal.GDT_Float32)), options=["ARRAY_NAME=r"])
+    dataset = gdal.Open(str(path), gdal.GA_Update)
+    dataset.GetRasterBand(1).WriteArray(data)
+    dataset = None
+    assert run("overviews", path)["levels"] == [2, 4, 8]
+    dataset = gdal.Open(str(path), gdal.GA_Update)
+    band = dataset.GetRasterBand(1)
+    assert band.GetOverview(0).ReadAsArray()[0, 0] == data[:2, :2].mean()
+    band.WriteArray(data + 1)
+    dataset = None
+    assert run("overviews", path, "--resampling=nearest")["levels"] == [2, 4, 8]
+    dataset = gdal.Open(str(path))
+    assert dataset.GetRasterBand(1).GetOverview(0).ReadAsArray()[0, 0] == data[0, 0] + 1
+    dataset = None
+    run("overviews", path, "--remove")
+    assert gdal.Open(str(path)).GetRasterBand(1).GetOverviewCount() == 0
+    assert run("overviews", path, 3)["levels"] == [3]
+    assert "levels are numbers" in failure("overviews", path, "x")
+
+
+def test_benchmark(tmp_path):
+    path = tmp_path / "a.zarr"
+    write_group(path)
+    write_array(path / "a", np.zeros((64, 64, 64), "u1") + 1, (1, 64, 64))
+    result = run("benchmark", path)["arrays"][0]
+    assert result["series"]["count"] == [64, 1, 1] and result["series"]["chunks"] == 64
+    assert result["window"]["chunks"] == result["row"]["chunks"] == 1
+    better = result["better_chunk_shape"]
+    assert better[0] > 1 and np.prod(better) <= 64 * 64 * 1.01
+    assert "would serve all of these better" in output("benchmark", path)
+
+
+# --- Icechunk -------------------------------------------------------------------------------------
+
+@pytest.fixture(params=["1", "2"])
+def repository(request, tmp_path):
+    path = tmp_path / "repo"
+    source = gdal.GetDriverByName("MEM").Create("", 8, 8, 1, gdal.GDT_Int32)
+    source.GetRasterBand(1).WriteArray(DATA)
+    gdal.GetDriverByName("Zarr").CreateCopy(f"ICECHUNK:{path}", source, options=[
+        "ARRAY_NAME=a", "COMMIT_MESSAGE=first", f"ICECHUNK_FORMAT={request.param}"])
+    return path
+
+
+def change(repository, number, *options):
+    dataset = gdal.OpenEx(f"ICECHUNK:{repository}", gdal.OF_UPDATE | gdal.OF_RASTER,
+                          open_options=[f"COMMIT_MESSAGE=change {number}", *options])
+    dataset.GetRasterBand(1).WriteArray(DATA + number)
+    return dataset
+
+
+def names(refs):
+    return [ref["name"] for ref in refs]
+
+
+SESSION = """
+import sys
+from osgeo import gdal
+gdal.UseExceptions()
+dataset = gdal.OpenEx(sys.argv[1], gdal.OF_UPDATE | gdal.OF_MULTIDIM_RASTER,
+                      open_options=["COMMIT=NO"])
+array = dataset.GetRootGroup().OpenMDArray("a")
+array.CreateAttribute(sys.argv[3], [], gdal.ExtendedDataType.CreateString()).Write("1")
+open(sys.argv[2], "w").write(dataset.GetMetadataItem("CHANGES", "ICECHUNK"))
+"""
+
+
+def age(path):
+    for file in path.rglob("*"):
+        if file.is_file():
+            os.utime(file, (1, 1))
+
+
+def test_unreferenced_files_are_removed(repository):
+    run("tag", repository, "--create", "v1")
+    change(repository, 1).FlushCache()
+    reached = {file for file in repository.rglob("*") if file.is_file()}
+    dataset = change(repository, 2, "COMMIT=NO")
+    dataset.FlushCache()
+    dataset = None  # the changes are dropped, their chunks stay
+    chunk = repository / "chunks" / ("0" * 20)
+    chunk.parent.mkdir(exist_ok=True)
+    chunk.write_bytes(b"x")
+    (repository / "chunks/notes.txt").write_text("no file of Icechunk")
+    assert run("repair", repository, "--apply")["actions"] == []  # all are young
+    age(repository)
+    planned = run("repair", repository)
+    assert f"chunks/{chunk.name}" in [action["place"] for action in planned["actions"]]
+    assert chunk.exists()
+    assert run("repair", repository, "--apply")["actions"] == planned["actions"]
+    left = {file for file in repository.rglob("*") if file.is_file()}
+    assert left - {repository / "chunks/notes.txt"} >= reached and not chunk.exists()
+    np.testing.assert_array_equal(values(f"ICECHUNK:{repository}", "/a"), DATA + 1)
+    np.testing.assert_array_equal(values(f"ICECHUNK:{repository}?tag=v1", "/a"), DATA)
+    assert run("repair", repository, "--apply")["actions"] == []
+    assert "number of days" in failure("repair", repository, "--older-than=x")
+
+
+def test_rechunk_is_one_commit(repository):
+    before = len(run("log", repository)["snapshots"])
+    run("rechunk", repository, "BLOCKSIZE=4,2")
+    assert len(run("log", repository)["snapshots"]) == before + 1
+    assert chunks(repository) == {"/a": [4, 2]}
+    np.testing.assert_array_equal(values(f"ICECHUNK:{repository}", "/a"), DATA)
+
+
+# --- conventions ----------------------------------------------------------------------------------
+
+def test_conventions(tmp_path):
+    path = tmp_path / "a.zarr"
+    write_group(path, {"multiscales": {"layout": [{"asset": "a"}, {"asset": "level1"}]},
+                       "proj:code": 4326})
+    write_array(path / "crs", np.int32(0))
+    sound = {"grid_mapping": "crs", "_ARRAY_DIMENSIONS": ["y", "x"], "coordinates": "lat"}
+    write_array(path / "a", DATA, attributes=sound | {"spatial:transform": [1, 0, 0, 0, 1, 0]})
+    write_array(path / "lat", DATA)
+    write_array(path / "x", DATA[0])
+    write_array(path / "g", DATA, attributes=sound | {"grid_mapping": "other: x lat"})
+    write_array(path / "d", DATA, attributes=sound | {"_ARRAY_DIMENSIONS": ["x"]})
+    write_array(path / "short", DATA[:, :4], attributes=sound | {"spatial:bbox": [1, 2]})
+    problems = [(finding["place"], finding["problem"]) for finding in run(
+        "check", path, code=1)["findings"]]
+    assert problems == [
+        ("d", "_ARRAY_DIMENSIONS has 1 names, and the array 2 dimensions"),
+        ("g", "its grid_mapping names other, which does not exist"),
+        ("short", "spatial:bbox is not an array of 4 or 6 numbers"),
+        ("short", "its dimension x has 4 elements, and the coordinates of this name 8"),
+        ("", "proj:code is not a text such as EPSG:4326"),
+        ("", "its multiscales name level1, which does not exist")]

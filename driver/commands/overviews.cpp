@@ -1,0 +1,79 @@
+#include <gdal.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include "driver/commands/examined.h"
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+
+using zarrcore::Error;
+
+namespace {
+
+constexpr int kSmallestLength = 256;  // of the coarsest level, in pixels
+
+int level_of(const std::string& text) {
+  int level = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), level);
+  if (code != std::errc() || end != text.data() + text.size() || level < 2) {
+    throw Error("levels are numbers from 2 on, not " + text);
+  }
+  return level;
+}
+
+// Those that exist, or 2, 4, 8… until one level has less than 256 pixels along both axes.
+std::vector<int> usual_levels(GDALDataset& dataset) {
+  std::vector<int> levels;
+  GDALRasterBand& band = *dataset.GetRasterBand(1);
+  for (int i = 0; i < band.GetOverviewCount(); ++i) {
+    GDALRasterBand* const overview = band.GetOverview(i);
+    if (overview == nullptr) continue;
+    levels.push_back(GDALComputeOvFactor(overview->GetXSize(), band.GetXSize(),
+                                         overview->GetYSize(), band.GetYSize()));
+  }
+  if (!levels.empty()) return levels;
+  const int longest = std::max(band.GetXSize(), band.GetYSize());
+  for (int level = 2; longest / level >= kSmallestLength / 2; level *= 2) levels.push_back(level);
+  return levels;
+}
+
+}  // namespace
+
+CommandResult run_overviews(const Arguments& arguments, const CommandProgress& progress) {
+  const std::string name = arguments.text("store");
+  const bool removes = arguments.has("remove");
+  std::vector<int> levels;
+  for (const std::string& level : arguments.list("levels")) levels.push_back(level_of(level));
+  if (removes && !levels.empty()) throw Error("--remove removes all levels");
+  const char* const drivers[] = {"Zarr", nullptr};
+  std::unique_ptr<GDALDataset> dataset(GDALDataset::Open(
+      name.c_str(), GDAL_OF_RASTER | GDAL_OF_UPDATE | GDAL_OF_VERBOSE_ERROR, drivers));
+  if (!dataset) throw Error(name + " cannot be opened: " + CPLGetLastErrorMsg());
+  if (dataset->GetRasterCount() == 0) {
+    throw Error(name + R"( has several rasters: name one, such as ZARR:"path":/array)");
+  }
+  if (!removes && levels.empty()) levels = usual_levels(*dataset);
+  const std::string resampling =
+      arguments.has("resampling") ? arguments.text("resampling") : "average";
+  CPLErrorReset();
+  const bool is_done =
+      (!removes && levels.empty()) ||
+      GDALBuildOverviews(GDALDataset::ToHandle(dataset.get()),
+                         removes ? "NONE" : resampling.c_str(), static_cast<int>(levels.size()),
+                         levels.data(), 0, nullptr, call_progress,
+                         as_progress_data(progress)) == CE_None;
+  if (is_done) dataset->FlushCache(true);
+  dataset.reset();
+  if (!is_done || CPLGetLastErrorType() >= CE_Failure) {
+    throw Error(name + ": " + CPLGetLastErrorMsg());
+  }
+  std::string text;
+  for (const int level : levels) text += (text.empty() ? "" : ", ") + std::to_string(level);
+  return {{{"store", name}, {"levels", levels}},
+          name + (levels.empty() ? ": there are no overviews" : ": overviews at " + text) + '\n'};
+}
+
+}  // namespace gdal_zarr

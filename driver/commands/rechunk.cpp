@@ -1,0 +1,216 @@
+// New chunks, shards and codecs for arrays; their elements keep all bits. In place, the new array
+// is made beside the old one under the name NAME.gdal-zarr-new, and takes its name when it is
+// complete:
+//
+//   1  NAME becomes NAME.gdal-zarr-old
+//   2  NAME.gdal-zarr-new becomes NAME
+//   3  NAME.gdal-zarr-old is erased
+//
+// A killed command is ended or undone by the next one, whatever arrays that is for.
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <span>
+
+#include "driver/commands/examined.h"
+#include "driver/entry/create.h"
+#include "driver/multidim/array.h"
+#include "driver/multidim/group.h"
+#include "driver/multidim/session.h"
+#include "driver/stores/icechunk/icechunk_path.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+
+namespace gdal_zarr {
+
+using zarrcore::Error;
+
+namespace {
+
+constexpr std::string_view kNew = ".gdal-zarr-new";
+constexpr std::string_view kOld = ".gdal-zarr-old";
+
+using GroupPointer = std::shared_ptr<GDALGroup>;
+
+std::unique_ptr<MultidimDataset> open_multidim(const std::string& path, unsigned flags) {
+  const char* const drivers[] = {"Zarr", nullptr};
+  std::unique_ptr<GDALDataset> opened(GDALDataset::Open(
+      path.c_str(), GDAL_OF_MULTIDIM_RASTER | GDAL_OF_VERBOSE_ERROR | flags, drivers));
+  if (dynamic_cast<MultidimDataset*>(opened.get()) == nullptr) {
+    throw Error(path + " cannot be opened: " + CPLGetLastErrorMsg());
+  }
+  return std::unique_ptr<MultidimDataset>(static_cast<MultidimDataset*>(opened.release()));
+}
+
+// The paths of all arrays.
+void add_arrays(const zarrcore::Hierarchy& hierarchy, const GDALGroup& group,
+                std::vector<std::string>& paths) {
+  for (const std::string& name : group.GetMDArrayNames()) {
+    const auto array = std::dynamic_pointer_cast<Array>(group.OpenMDArray(name));
+    if (array && hierarchy.node(array->node_path())) paths.push_back(array->node_path());
+  }
+  for (const std::string& name : group.GetGroupNames()) {
+    if (const auto child = group.OpenGroup(name)) add_arrays(hierarchy, *child, paths);
+  }
+}
+
+void erase(Session& session, const std::string& path) {
+  session.erase_nodes(std::vector<std::string>{path});
+}
+
+void take_name(Session& session, const std::string& path) {
+  const std::string name = last_name(path);
+  session.rename_node(path, name + std::string(kOld));
+  session.rename_node(path + std::string(kNew), name);
+  erase(session, path + std::string(kOld));
+}
+
+// Ends what a killed command has begun, and removes its leftovers.
+void end_earlier(Session& session, std::vector<std::string> paths) {
+  std::set<std::string> all(paths.begin(), paths.end());
+  const auto rename = [&](const std::string& from, const std::string& to) {
+    session.rename_node(from, last_name(to));
+    all.erase(from);
+    all.insert(to);
+  };
+  for (const std::string& path : paths) {
+    if (!path.ends_with(kOld)) continue;
+    const std::string name = path.substr(0, path.size() - kOld.size());
+    const std::string complete = name + std::string(kNew);
+    if (!all.contains(name)) rename(all.contains(complete) ? complete : path, name);
+    if (all.contains(path)) erase(session, path);
+  }
+  for (const std::string& path : paths) {
+    if (path.ends_with(kNew) && all.contains(path)) erase(session, path);
+  }
+}
+
+void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstList options,
+                   const CommandProgress& progress) {
+  Session& session = dataset.session();
+  const std::string beside = path + std::string(kNew);
+  const std::string group_name = '/' + std::string(zarrcore::parent_path(path));
+  const GroupPointer root = dataset.GetRootGroup();
+  const GroupPointer group =
+      group_name == "/" ? root : root->OpenGroupFromFullname(group_name, nullptr);
+  // A killed command may have left chunks and unfinished documents that belong to no node.
+  for (const std::string_view suffix : {kNew, kOld}) {
+    if (session.icechunk() == nullptr) {
+      session.hierarchy().store()->erase_prefix(path + std::string(suffix));
+    }
+  }
+  try {
+    const auto source = group ? group->OpenMDArray(last_name(path)) : nullptr;
+    const auto target = source ? group->CreateMDArray(last_name(beside), source->GetDimensions(),
+                                                      source->GetDataType(), options)
+                               : nullptr;
+    GUInt64 cost = 0;
+    const GUInt64 total =
+        target ? 1 + source->GetTotalElementsCount() * source->GetDataType().GetSize() : 0;
+    if (!target || !target->CopyFrom(&dataset, source.get(), true, cost, total, call_progress,
+                                     as_progress_data(progress))) {
+      throw Error('/' + path + ": " + CPLGetLastErrorMsg());
+    }
+    session.flush();
+    // GDAL has named dimensions that have no name, and the new array has the old one's place.
+    const auto old = session.hierarchy().node(path, zarrcore::NodeKind::array);
+    session.writable_hierarchy().update_node(
+        beside,
+        [&](zarrcore::NodeMetadata& node) {
+          auto& metadata = std::get<zarrcore::ArrayMetadata>(node);
+          metadata.attributes = std::get<zarrcore::ArrayMetadata>(*old).attributes;
+          metadata.dimension_names = std::get<zarrcore::ArrayMetadata>(*old).dimension_names;
+        },
+        zarrcore::NodeKind::array);
+    session.flush();
+  } catch (const Error&) {
+    if (session.hierarchy().node(beside)) erase(session, beside);
+    throw;
+  }
+  take_name(session, path);
+}
+
+std::vector<std::string> wanted_arrays(MultidimDataset& dataset, const std::string& name) {
+  std::vector<std::string> all;
+  add_arrays(dataset.session().hierarchy(), *dataset.GetRootGroup(), all);
+  std::vector<std::string> wanted;
+  for (const std::string& path : all) {
+    const auto array = dataset.session().array(path);
+    if (name.empty() ? array->core().shape().size() >= 2 : node_name(path) == name) {
+      wanted.push_back(path);
+    }
+  }
+  if (wanted.empty()) {
+    throw Error(name.empty() ? "there is no array of two or more dimensions"
+                             : "there is no array " + name + "; names are such as /group/array");
+  }
+  return wanted;
+}
+
+}  // namespace
+
+CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& progress) {
+  const std::string path = store_of(arguments);
+  const std::string into = arguments.text("into");
+  const std::string name = arguments.text("array");
+  CPLStringList options;
+  for (const std::string& option : arguments.list("options")) {
+    if (option.find('=') == std::string::npos) {
+      throw Error(option + " is not a creation option, such as BLOCKSIZE=512,512");
+    }
+    options.AddString(option.c_str());
+  }
+  std::vector<std::string> arrays;
+  if (!into.empty()) {
+    if (path_exists(into)) throw Error(into + " already exists");
+    const auto source = open_multidim(path, 0);
+    arrays = wanted_arrays(*source, name);
+    const bool is_v2 = &source->session().hierarchy().format() == &zarrcore::v2_format();
+    CPLStringList all;
+    all.SetNameValue("FORMAT", is_v2 ? "ZARR_V2" : "ZARR_V3");
+    for (const std::string& array : arrays) {
+      for (const char* const option : std::span(options.List(), options.size())) {
+        all.AddString(("ARRAY:IF(NAME=/" + array + "):" + option).c_str());
+      }
+    }
+    const std::unique_ptr<GDALDataset> copy(copy_hierarchy(
+        into.c_str(), *source, true, all.List(), call_progress, as_progress_data(progress)));
+    if (!copy) throw Error(into + ": " + CPLGetLastErrorMsg());
+  } else {
+    if (!has_icechunk_prefix(path) && !is_folder(path)) {
+      throw Error(path + ": only arrays of folders and of Icechunk repositories change in place");
+    }
+    const auto dataset = open_multidim(path, GDAL_OF_UPDATE);
+    Session& session = dataset->session();
+    const auto& traits = session.hierarchy().store()->traits();
+    if (session.icechunk() == nullptr && !traits.is_folder) {
+      throw Error(path + ": renaming is not a single operation there: use --into");
+    }
+    std::vector<std::string> all;
+    add_arrays(session.hierarchy(), *dataset->GetRootGroup(), all);
+    try {
+      end_earlier(session, all);
+      arrays = wanted_arrays(*dataset, name);
+      for (std::size_t i = 0; i < arrays.size(); ++i) {
+        rechunk_array(*dataset, arrays[i], options.List(), [&](double complete) {
+          return progress((static_cast<double>(i) + complete) / static_cast<double>(arrays.size()));
+        });
+      }
+      session.flush();
+      session.commit_copy();
+    } catch (const Error&) {
+      if (session.icechunk() != nullptr) session.roll_back();
+      throw;
+    }
+  }
+  CommandResult result;
+  result.json = {{"store", into.empty() ? path : into}, {"arrays", zarrcore::Json::array()}};
+  for (const std::string& array : arrays) {
+    result.json["arrays"].push_back(node_name(array));
+    result.text += node_name(array) + " has the new layout\n";
+  }
+  return result;
+}
+
+}  // namespace gdal_zarr
