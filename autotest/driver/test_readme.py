@@ -389,7 +389,7 @@ CHECKS = {
     "gdal_zarr benchmark data/geoid_v2.zarr": prints("/geoid in chunks of", "  window of "),
     "gdal_zarr log earth": prints("gdal_translate"),
     "gdal_zarr tag earth --create v1": prints("v1"),
-    "gdal_zarr tag earth": prints("v1  "),
+    "gdal_zarr tag --json earth": prints('"v1"'),
     "gdal_zarr repair --apply --older-than=30": prints("0 younger files"),
     "import dask\nimport numpy": has_rows,
     "import rioxarray\n\nstack": prints("EPSG:4326", "'y': 361"),
