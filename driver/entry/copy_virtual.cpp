@@ -110,7 +110,7 @@ void refer_to_overviews(const std::vector<SourceLevel>& levels, RasterDataset& d
 
 void check_is_not_virtual(CSLConstList options) {
   if (EQUAL(CSLFetchNameValueDef(options, "VIRTUAL", "NO"), "NO")) return;
-  throw Error("VIRTUAL is an option of copies, as by gdal_translate");
+  throw Error("VIRTUAL is an option of copies, as by gdal_translate, to new stores of references");
 }
 
 std::optional<RasterBlocks> find_blocks(GDALDataset& source, const CreationOptions& options) {

@@ -13,7 +13,8 @@
 
 namespace gdal_zarr {
 
-// Throws zarrcore::Error if options ask for a virtual store: only copies have a source.
+// Throws zarrcore::Error if options ask for a virtual store: only copies have a source, and only
+// new stores of references hold places in it.
 void check_is_not_virtual(CSLConstList options);
 
 // The blocks of a raster that become the chunks of its copy. Empty if the options do not ask for

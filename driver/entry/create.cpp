@@ -53,6 +53,7 @@ class RasterCreation {
         is_in_repository_(has_icechunk_prefix(path_)),
         is_appended_(is_in_repository_ || options_.boolean("APPEND_SUBDATASET")) {
     suggest_creation_options(option_list);
+    if (is_appended_) check_is_not_virtual(option_list);
     array_name_ = options_.text("ARRAY_NAME");
     if (options_.is_given("ARRAY_NAME")) {
       check_array_name();
