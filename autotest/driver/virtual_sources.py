@@ -22,7 +22,7 @@ def write_tiff(path, data, *options, nodata=None, place=(500, 10, 0, 900, 0, -10
 
 
 def change_fields(path, numbers):
-    """Gives fields of the directory of a little-endian TIFF one number each, or none (None)."""
+    """Gives fields of the directory of a little-endian TIFF another number each."""
     content = bytearray(open(path, "rb").read())
     start = int.from_bytes(content[4:8], "little")
     for i in range(int.from_bytes(content[start : start + 2], "little")):
@@ -30,8 +30,7 @@ def change_fields(path, numbers):
         tag = int.from_bytes(content[at : at + 2], "little")
         if tag in numbers:
             content[at + 2 : at + 4] = (4).to_bytes(2, "little")
-            content[at + 4 : at + 8] = int(numbers[tag] is not None).to_bytes(4, "little")
-            content[at + 8 : at + 12] = (numbers[tag] or 0).to_bytes(4, "little")
+            content[at + 8 : at + 12] = numbers[tag].to_bytes(4, "little")
     open(path, "wb").write(content)
 
 

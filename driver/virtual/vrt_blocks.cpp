@@ -18,7 +18,6 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/virtual/tiff_blocks.h"
-#include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
