@@ -21,6 +21,19 @@ def write_tiff(path, data, *options, nodata=None, place=(500, 10, 0, 900, 0, -10
     return str(path)
 
 
+def change_fields(path, numbers):
+    """Gives fields of the directory of a little-endian TIFF another number each."""
+    content = bytearray(open(path, "rb").read())
+    start = int.from_bytes(content[4:8], "little")
+    for i in range(int.from_bytes(content[start : start + 2], "little")):
+        at = start + 2 + 12 * i
+        tag = int.from_bytes(content[at : at + 2], "little")
+        if tag in numbers:
+            content[at + 2 : at + 4] = (4).to_bytes(2, "little")
+            content[at + 8 : at + 12] = numbers[tag].to_bytes(4, "little")
+    open(path, "wb").write(content)
+
+
 def make_virtual(source, target, *options, mode="YES"):
     """What gdal_translate does; None if it fails."""
     dataset = gdal.Open(source) if isinstance(source, str) else source
@@ -32,6 +45,19 @@ def pixels(path):
     """All bands, first."""
     data = gdal.Open(str(path)).ReadAsArray()
     return data[np.newaxis] if data.ndim == 2 else data
+
+
+def check_same(path, source):
+    """Whether GDAL shows the same values and masks."""
+    a, b = gdal.Open(str(path)), gdal.Open(str(source))
+    assert a.RasterCount == b.RasterCount
+    for i in range(1, b.RasterCount + 1):
+        band, original = a.GetRasterBand(i), b.GetRasterBand(i)
+        assert band.DataType == original.DataType
+        np.testing.assert_array_equal(band.ReadAsArray(), original.ReadAsArray())
+        assert band.GetMaskFlags() == original.GetMaskFlags()
+        np.testing.assert_array_equal(band.GetMaskBand().ReadAsArray(),
+                                      original.GetMaskBand().ReadAsArray())
 
 
 def references(path):

@@ -1,6 +1,7 @@
 #include <cpl_string.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -131,9 +132,14 @@ void copy_name(GDALRasterBand& source, RasterBand& destination) {
   }
 }
 
-void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination) {
-  copy_nodata(source, destination);
+void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination,
+                           const RasterBlocks* blocks) {
   int is_set = FALSE;
+  if (blocks == nullptr || !blocks->has_nan_for_nodata) {
+    copy_nodata(source, destination);
+  } else if (source.GetNoDataValue(&is_set); is_set != FALSE) {
+    destination.SetNoDataValue(std::numeric_limits<double>::quiet_NaN());
+  }
   const double offset = source.GetOffset(&is_set);
   if (is_set != FALSE) destination.SetOffset(offset);
   const double scale = source.GetScale(&is_set);
@@ -164,7 +170,7 @@ bool leaves_names(const char* item, GDALDataset& source, const RasterView& copy)
 }
 
 // Copies what must be set before the pixels: nodata becomes the value of missing chunks.
-void copy_description(GDALDataset& source, RasterDataset& destination) {
+void copy_description(GDALDataset& source, RasterDataset& destination, const RasterBlocks* blocks) {
   // Without a geotransform, ground control points place the raster, in their own CRS.
   const bool has_own_crs = source.GetGCPCount() == 0 || transform_of(source);
   if (!leaves_names(source.GetMetadataItem(kLongName), source, destination.view())) {
@@ -173,7 +179,7 @@ void copy_description(GDALDataset& source, RasterDataset& destination) {
   destination.CloneInfo(&source,
                         GCIF_GEOTRANSFORM | GCIF_METADATA | (has_own_crs ? GCIF_PROJECTION : 0));
   for (int band = 1; band <= source.GetRasterCount(); ++band) {
-    copy_band_description(*source.GetRasterBand(band), *destination.GetRasterBand(band));
+    copy_band_description(*source.GetRasterBand(band), *destination.GetRasterBand(band), blocks);
     copy_name(*source.GetRasterBand(band),
               static_cast<RasterBand&>(*destination.GetRasterBand(band)));
   }
@@ -253,7 +259,7 @@ NewRaster new_raster_like(GDALDataset& source, bool is_strict) {
 bool copy_raster(GDALDataset& source, RasterDataset& destination, const RasterBlocks* blocks,
                  bool is_strict, bool has_overviews, GDALProgressFunc progress,
                  void* progress_data) {
-  copy_description(source, destination);
+  copy_description(source, destination, blocks);
   constexpr double kPixelsWithOverviews = 0.75;
   const double pixels = has_overviews ? kPixelsWithOverviews : 1;
   const PartialProgress part(0, pixels, progress, progress_data);

@@ -22,8 +22,26 @@ using zarrcore::Error;
 
 using Arrays = std::vector<std::shared_ptr<Array>>;
 
-bool put_raster_blocks(const RasterBlocks& blocks, const Arrays& arrays,
+constexpr const char* kAdvice = "; VIRTUAL=AUTO copies such pixels";
+
+// Throws unless the missing chunks of a band (counted from 0) read as its missing blocks.
+void check_gaps(GDALDataset& source, const Array& array, std::uint64_t band) {
+  GDALRasterBand& of_source = *source.GetRasterBand(static_cast<int>(band) + 1);
+  const void* nodata = array.GetRawNoDataValue();
+  const Pixel missing =
+      nodata != nullptr ? make_pixel(nodata, array.GetDataType().GetNumericDataType()) : Pixel{};
+  if (missing == missing_pixel(of_source)) return;
+  throw Error("array " + array.GetFullName() + ": band " + std::to_string(band + 1) +
+              " of the source lacks blocks, which read as a nodata value that the array has not" +
+              kAdvice);
+}
+
+bool put_raster_blocks(const RasterBlocks& blocks, GDALDataset& source, const Arrays& arrays,
                        const std::function<bool(double)>& progress) {
+  const auto array_of = [&](std::uint64_t band) -> Array& {
+    return *arrays[arrays.size() > 1 ? band : 0];
+  };
+  std::vector<std::uint64_t> counts(blocks.is_by_pixel ? 1 : blocks.bands);
   const double total = static_cast<double>(blocks.rows) / static_cast<double>(blocks.block_rows) *
                        static_cast<double>(blocks.is_by_pixel ? 1 : blocks.bands);
   const bool is_shared = arrays.size() == 1 && arrays[0]->core().shape().size() == 3;
@@ -35,8 +53,8 @@ bool put_raster_blocks(const RasterBlocks& blocks, const Arrays& arrays,
     } else if (is_shared) {
       index.insert(index.begin(), block.band);
     }
-    Array& array = *arrays[arrays.size() > 1 ? block.band : 0];
-    array.put_block(index, std::move(block.reference));
+    array_of(block.band).put_block(index, std::move(block.reference));
+    ++counts[block.band];
     const double before = static_cast<double>(block.band) * total /
                           static_cast<double>(std::max<std::uint64_t>(1, blocks.bands));
     if (block.column == 0) {
@@ -45,6 +63,11 @@ bool put_raster_blocks(const RasterBlocks& blocks, const Arrays& arrays,
     }
     return goes_on;
   });
+  for (std::uint64_t band = 0; goes_on && band < blocks.bands; ++band) {
+    if (counts[blocks.is_by_pixel ? 0 : band] != blocks.count_per_band()) {
+      check_gaps(source, array_of(band), band);
+    }
+  }
   return goes_on;
 }
 
@@ -61,8 +84,10 @@ std::vector<SourceLevel> find_levels(GDALDataset& source, const RasterBlocks& fi
   for (int i = 0; i < count; ++i) {
     try {
       RasterBlocks blocks = find_tiff_overview(source, i);
+      const auto length =
+          finest.columns < finest.rows ? &RasterBlocks::rows : &RasterBlocks::columns;
       const int factor = static_cast<int>(
-          std::lround(static_cast<double>(finest.columns) / static_cast<double>(blocks.columns)));
+          std::lround(static_cast<double>(finest.*length) / static_cast<double>(blocks.*length)));
       const bool is_new = std::ranges::find(levels, factor, &SourceLevel::factor) == levels.end();
       if (factor < 2 || !is_new) {
         throw Error("overview " + std::to_string(i) + " is hardly smaller than the level before");
@@ -79,7 +104,8 @@ std::vector<SourceLevel> find_levels(GDALDataset& source, const RasterBlocks& fi
   return levels;
 }
 
-void refer_to_overviews(const std::vector<SourceLevel>& levels, RasterDataset& destination) {
+void refer_to_overviews(const std::vector<SourceLevel>& levels, GDALDataset& source,
+                        RasterDataset& destination) {
   if (levels.empty()) return;
   std::vector<OverviewSize> sizes;
   sizes.reserve(levels.size());
@@ -92,8 +118,11 @@ void refer_to_overviews(const std::vector<SourceLevel>& levels, RasterDataset& d
     for (const auto& array : destination.view().arrays()) {
       for (const auto& overview : array->overviews()) {
         const zarrcore::Shape& shape = overview->core().shape();
-        const std::size_t y = destination.view().y_axis().value_or(0);
-        if (shape[y] == level.blocks.rows) arrays.push_back(overview);
+        const RasterView& view = destination.view();
+        if (shape[view.y_axis().value_or(0)] == level.blocks.rows &&
+            shape[view.x_axis().value_or(0)] == level.blocks.columns) {
+          arrays.push_back(overview);
+        }
       }
     }
     if (arrays.size() != destination.view().arrays().size()) {
@@ -102,7 +131,7 @@ void refer_to_overviews(const std::vector<SourceLevel>& levels, RasterDataset& d
     for (const auto& array : arrays) {
       array->set_blocks(level.blocks.layout(array->core().shape().size()));
     }
-    put_raster_blocks(level.blocks, arrays, [](double /*done*/) { return true; });
+    put_raster_blocks(level.blocks, source, arrays, [](double /*done*/) { return true; });
   }
 }
 
@@ -110,26 +139,15 @@ void refer_to_overviews(const std::vector<SourceLevel>& levels, RasterDataset& d
 
 void check_is_not_virtual(CSLConstList options) {
   if (EQUAL(CSLFetchNameValueDef(options, "VIRTUAL", "NO"), "NO")) return;
-  throw Error("VIRTUAL is an option of copies, as by gdal_translate");
+  throw Error("VIRTUAL is an option of copies, as by gdal_translate, to new stores of references");
 }
 
-std::optional<RasterBlocks> find_blocks(GDALDataset& source, const CreationOptions& options) {
-  if (options.is("VIRTUAL", "NO")) return std::nullopt;
+RasterBlocks find_blocks(GDALDataset& source) {
   try {
     if (is_grib(source)) return find_grib_blocks(source);
-    if (!is_vrt(source)) return find_tiff_blocks(source);
-    RasterBlocks blocks = find_vrt_blocks(source);
-    // All files are checked before it is decided that nothing is copied.
-    if (options.is("VIRTUAL", "AUTO")) {
-      blocks.visit([](const RasterBlock& /*block*/) { return true; });
-    }
-    return blocks;
+    return is_vrt(source) ? find_vrt_blocks(source) : find_tiff_blocks(source);
   } catch (const Error& problem) {
-    if (options.is("VIRTUAL", "YES")) {
-      throw Error(std::string(problem.what()) + "; VIRTUAL=AUTO copies such pixels");
-    }
-    CPLDebug("Zarr", "pixels are copied: %s", problem.what());
-    return std::nullopt;
+    throw Error(std::string(problem.what()) + kAdvice);
   }
 }
 
@@ -140,13 +158,13 @@ bool refer_to_blocks(const RasterBlocks& blocks, GDALDataset& source, RasterData
   const auto levels = is_vrt(source) || is_grib(source)
                           ? std::vector<SourceLevel>()
                           : find_levels(source, blocks, leaves_others);
-  if (!put_raster_blocks(blocks, destination.view().arrays(),
+  if (!put_raster_blocks(blocks, source, destination.view().arrays(),
                          [&](double done) { return progress(done); })) {
     report(CE_Failure, CPLE_UserInterrupt, "Zarr: %s: stopped by the user",
            destination.GetDescription());
     return false;
   }
-  refer_to_overviews(levels, destination);
+  refer_to_overviews(levels, source, destination);
   return true;
 }
 

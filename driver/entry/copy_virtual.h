@@ -4,24 +4,23 @@
 
 #include <gdal_priv.h>
 
-#include <optional>
-
 #include "driver/gdal/partial_progress.h"
-#include "driver/new_array/creation_options.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/virtual/raster_blocks.h"
 
 namespace gdal_zarr {
 
-// Throws zarrcore::Error if options ask for a virtual store: only copies have a source.
+// Throws zarrcore::Error if options ask for a virtual store: only copies have a source, and only
+// new stores of references hold places in it.
 void check_is_not_virtual(CSLConstList options);
 
-// The blocks of a raster that become the chunks of its copy. Empty if the options do not ask for
-// that, and with VIRTUAL=AUTO if they cannot. Throws zarrcore::Error, which says why.
-std::optional<RasterBlocks> find_blocks(GDALDataset& source, const CreationOptions& options);
+// The blocks of a raster that become the chunks of its copy. Throws zarrcore::Error, which says
+// why, if they cannot.
+RasterBlocks find_blocks(GDALDataset& source);
 
 // Makes the blocks chunks of the copy, which was created for them, and those of the source's
-// overviews levels of a pyramid. Returns false after a CE_Failure; throws zarrcore::Error.
+// overviews levels of a pyramid. Returns false after a CE_Failure; throws zarrcore::Error, also if
+// missing chunks would not read as the missing blocks.
 bool refer_to_blocks(const RasterBlocks& blocks, GDALDataset& source, RasterDataset& destination,
                      const PartialProgress& progress);
 

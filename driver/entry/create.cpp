@@ -53,6 +53,7 @@ class RasterCreation {
         is_in_repository_(has_icechunk_prefix(path_)),
         is_appended_(is_in_repository_ || options_.boolean("APPEND_SUBDATASET")) {
     suggest_creation_options(option_list);
+    if (is_appended_) check_is_not_virtual(option_list);
     array_name_ = options_.text("ARRAY_NAME");
     if (options_.is_given("ARRAY_NAME")) {
       check_array_name();
@@ -305,6 +306,31 @@ class RasterCreation {
   std::shared_ptr<const zarrcore::Json> old_attributes_;
 };
 
+// Creates the copy of a raster. Returns null after a CE_Failure; throws zarrcore::Error. Nothing is
+// left behind then.
+GDALDataset* fill_copy(RasterCreation& creation, GDALDataset& source, const NewRaster& raster,
+                       bool is_strict, GDALProgressFunc progress, void* progress_data) {
+  auto dataset = creation.run(raster);
+  bool is_copied = false;
+  try {
+    const bool has_overviews = creation.options().is("OVERVIEWS", "AUTO");
+    is_copied = copy_raster(source, *dataset, raster.blocks ? &*raster.blocks : nullptr, is_strict,
+                            has_overviews, progress, progress_data);
+    if (is_copied) creation.commit();
+  } catch (...) {
+    creation.undo(std::move(dataset));
+    throw;
+  }
+  if (is_copied) {
+    dataset->end_session_when_closed();
+    creation.accept();
+  } else {
+    FirstFailure::note();
+    creation.undo(std::move(dataset));
+  }
+  return dataset.release();
+}
+
 }  // namespace
 
 GDALDataset* create(const char* name, int columns, int rows, int bands, GDALDataType type,
@@ -347,26 +373,20 @@ GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, O
     }
     RasterCreation creation(name, options);
     NewRaster raster = new_raster_like(*source, is_strict != FALSE);
-    raster.blocks = find_blocks(*source, creation.options());
-    auto dataset = creation.run(raster);
-    bool is_copied = false;
+    const auto copy = [&](std::optional<RasterBlocks> blocks) {
+      raster.blocks = std::move(blocks);
+      return fill_copy(creation, *source, raster, is_strict != FALSE, progress, progress_data);
+    };
+    if (creation.options().is("VIRTUAL", "NO")) return copy(std::nullopt);
+    if (creation.options().is("VIRTUAL", "YES")) return copy(find_blocks(*source));
+    HoldMessages messages;
     try {
-      const bool has_overviews = creation.options().is("OVERVIEWS", "AUTO");
-      is_copied = copy_raster(*source, *dataset, raster.blocks ? &*raster.blocks : nullptr,
-                              is_strict != FALSE, has_overviews, progress, progress_data);
-      if (is_copied) creation.commit();
-    } catch (...) {
-      creation.undo(std::move(dataset));
-      throw;
+      return copy(find_blocks(*source));
+    } catch (const Error& problem) {
+      messages.soften();
+      CPLDebug("Zarr", "pixels are copied: %s", problem.what());
     }
-    if (is_copied) {
-      dataset->end_session_when_closed();
-      creation.accept();
-    } else {
-      FirstFailure::note();
-      creation.undo(std::move(dataset));
-    }
-    return dataset.release();
+    return copy(std::nullopt);
   });
 }
 

@@ -99,6 +99,7 @@ RasterBlocks find_grib_blocks(GDALDataset& dataset) {
   blocks.rows = blocks.block_rows = static_cast<std::uint64_t>(dataset.GetRasterYSize());
   blocks.columns = blocks.block_columns = static_cast<std::uint64_t>(dataset.GetRasterXSize());
   blocks.data_type = {zarrcore::TypeKind::floating, 8};
+  blocks.has_nan_for_nodata = true;
   const auto messages = zarrcore::with_context({path}, [&] {
     const File file = open_file(path);
     if (!file) throw Error("the file does not exist");

@@ -4,6 +4,8 @@
 
 #include <gdal_priv.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -44,12 +46,22 @@ struct RasterBlocks {
   std::uint64_t block_columns = 0;
   zarrcore::DataType data_type;
   std::vector<zarrcore::CodecMetadata> codecs;  // their members `shape` and `axis` are not set
+  bool has_nan_for_nodata = false;              // whether they make NaN of missing values
   // Calls the function for each block that exists, until it returns false. Throws zarrcore::Error.
   std::function<void(const VisitBlock&)> visit;
 
   // For an array of two dimensions, or of three: with the bands last if is_by_pixel, else first.
   BlockLayout layout(std::size_t rank) const;
+  // The number of blocks with values of a band, if none is missing.
+  std::uint64_t count_per_band() const;
 };
+
+// A value of any data type of GDAL, with zeros behind it. NaN has one form.
+using Pixel = std::array<std::byte, 2 * sizeof(double)>;
+Pixel make_pixel(const void* value, GDALDataType type);
+
+// What GDAL reads where a band has no block: the nearest value of its type to nodata, else zero.
+Pixel missing_pixel(GDALRasterBand& band);
 
 // Throws zarrcore::Error unless decoding a block gives what GDAL reads there from the bands from
 // `first_band` (counted from 1) on.

@@ -190,12 +190,17 @@ Buffer padded_strip(const TiffDirectory& directory, GDALDataset& source, std::sp
   const auto last_rows = static_cast<int>(directory.rows - first_row);
   const GDALDataType type = source.GetRasterBand(bands[0])->GetRasterDataType();
   const auto size = static_cast<std::uint64_t>(GDALGetDataTypeSizeBytes(type));
-  const std::uint64_t band_size = directory.columns * directory.block_rows * size;
-  std::vector<std::byte> values(band_size * bands.size());
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{256} << 20;
+  const auto all_bytes = zarrcore::checked_product(
+      zarrcore::Shape{directory.columns, directory.block_rows, bands.size(), size});
+  if (!all_bytes || *all_bytes > kMaxBytes) {
+    throw Error("its last strip is shorter than the others, which are too long to pad it");
+  }
+  std::vector<std::byte> values(*all_bytes);
   const auto band_count = static_cast<int>(bands.size());
   if (source.RasterIO(GF_Read, 0, static_cast<int>(first_row), columns, last_rows, values.data(),
                       columns, last_rows, type, band_count, bands.data(), 0, 0,
-                      static_cast<GSpacing>(band_size), nullptr) != CE_None) {
+                      static_cast<GSpacing>(*all_bytes / bands.size()), nullptr) != CE_None) {
     throw Error("its last strip cannot be read");
   }
   CPLStringList options;

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +18,6 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/virtual/tiff_blocks.h"
-#include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -61,9 +62,10 @@ void check_elements(const CPLXMLNode& source, const std::optional<std::string>& 
         name == "SrcRect" || name == "DstRect") {
       continue;
     }
+    const double value = CPLAtof(CPLGetXMLValue(child, nullptr, ""));
+    const double shown = nodata ? CPLAtof(nodata->c_str()) : 0;
     const bool keeps_values =
-        name == "NODATA" && nodata &&
-        CPLAtof(CPLGetXMLValue(child, nullptr, "")) == CPLAtof(nodata->c_str());
+        name == "NODATA" && nodata && (value == shown || (std::isnan(value) && std::isnan(shown)));
     if (!keeps_values) throw Error("the VRT changes values (" + std::string(name) + ")");
   }
 }
@@ -138,10 +140,27 @@ std::vector<VrtBand> read_vrt(GDALDataset& dataset) {
   return bands;
 }
 
-std::optional<double> band_nodata(GDALRasterBand& band) {
-  int is_set = FALSE;
-  const double value = band.GetNoDataValue(&is_set);
-  return is_set != FALSE ? std::optional(value) : std::nullopt;
+// Throws if two sources of a band overlap, of which the VRT shows the last. Goes down the rows with
+// the sources that cross the present one.
+void check_overlaps(const VrtBand& band) {
+  std::vector<const VrtSource*> sources;
+  for (const VrtSource& source : band) sources.push_back(&source);
+  std::ranges::sort(sources, {}, &VrtSource::y);
+  std::map<std::uint64_t, const VrtSource*> crossing;  // by their first column
+  std::multimap<std::uint64_t, std::uint64_t> ends;    // first columns by the row after the last
+  for (const VrtSource* source : sources) {
+    while (!ends.empty() && ends.begin()->first <= source->y) {
+      crossing.erase(ends.begin()->second);
+      ends.erase(ends.begin());
+    }
+    const auto next = crossing.lower_bound(source->x);
+    const bool overlaps = (next != crossing.end() && next->first < source->x + source->columns) ||
+                          (next != crossing.begin() &&
+                           std::prev(next)->first + std::prev(next)->second->columns > source->x);
+    if (overlaps) throw Error(source->file + ": it overlaps another source");
+    crossing.emplace_hint(next, source->x, source);
+    ends.emplace(source->y + source->rows, source->x);
+  }
 }
 
 // Puts the sources' blocks into the grid of the mosaic.
@@ -149,17 +168,26 @@ class Mosaic {
  public:
   Mosaic(GDALDataset& dataset, RasterBlocks mosaic, std::vector<VrtBand> bands)
       : type_(dataset.GetRasterBand(1)->GetRasterDataType()),
-        nodata_(band_nodata(*dataset.GetRasterBand(1)).value_or(0)),
         mosaic_(std::move(mosaic)),
         layout_(mosaic_.layout(mosaic_.is_by_pixel ? 3 : 2)),
-        bands_(std::move(bands)) {}
+        bands_(std::move(bands)) {
+    for (GDALRasterBand* band : dataset.GetBands()) {
+      if (band->GetRasterDataType() != type_) {
+        throw Error("the bands of the VRT have different data types");
+      }
+      missing_.push_back(missing_pixel(*band));
+    }
+    for (const VrtBand& band : bands_) {
+      for (const VrtSource& source : band) {
+        zarrcore::with_context({source.file}, [&] { check_place(source); });
+      }
+      check_overlaps(band);
+    }
+  }
 
   void visit(const VisitBlock& visit) const {
-    const std::uint64_t across = zarrcore::ceil_divide(mosaic_.columns, mosaic_.block_columns);
-    const std::uint64_t down = zarrcore::ceil_divide(mosaic_.rows, mosaic_.block_rows);
     const std::size_t band_count = mosaic_.is_by_pixel ? 1 : bands_.size();
     for (std::size_t band = 0; band < band_count; ++band) {
-      std::vector<bool> is_taken(across * down);
       for (const VrtSource& source : bands_[band]) {
         const auto take = [&](RasterBlock block) {
           if (!mosaic_.is_by_pixel && block.band != source.band) return true;
@@ -168,11 +196,8 @@ class Mosaic {
           block.column += source.x / mosaic_.block_columns;
           return visit(std::move(block));
         };
-        const bool goes_on = zarrcore::with_context({source.file}, [&] {
-          check_place(source);
-          take_place(source, across, is_taken);
-          return visit_source(source, take);
-        });
+        const bool goes_on =
+            zarrcore::with_context({source.file}, [&] { return visit_source(source, band, take); });
         if (!goes_on) return;
       }
     }
@@ -191,22 +216,8 @@ class Mosaic {
     }
   }
 
-  void take_place(const VrtSource& source, std::uint64_t across,
-                  std::vector<bool>& is_taken) const {
-    const std::uint64_t row = source.y / mosaic_.block_rows;
-    const std::uint64_t column = source.x / mosaic_.block_columns;
-    const std::uint64_t rows = zarrcore::ceil_divide(source.rows, mosaic_.block_rows);
-    const std::uint64_t columns = zarrcore::ceil_divide(source.columns, mosaic_.block_columns);
-    for (std::uint64_t i = row; i < row + rows; ++i) {
-      for (std::uint64_t j = column; j < column + columns; ++j) {
-        if (is_taken[i * across + j]) throw Error("it overlaps another source");
-        is_taken[i * across + j] = true;
-      }
-    }
-  }
-
-  // Returns false if `visit` stops.
-  bool visit_source(const VrtSource& source, const VisitBlock& visit) const {
+  // The source of a band. Returns false if `visit` stops.
+  bool visit_source(const VrtSource& source, std::size_t band, const VisitBlock& visit) const {
     const std::unique_ptr<GDALDataset> file(
         GDALDataset::Open(source.file.c_str(), GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR));
     if (!file) throw Error("it cannot be opened");
@@ -226,18 +237,19 @@ class Mosaic {
       goes_on = visit(std::move(block));
       return goes_on;
     });
-    const std::uint64_t all = zarrcore::ceil_divide(blocks.rows, blocks.block_rows) *
-                              zarrcore::ceil_divide(blocks.columns, blocks.block_columns);
-    if (goes_on && count != all &&
-        band_nodata(*file->GetRasterBand(static_cast<int>(source.band) + 1)).value_or(0) !=
-            nodata_) {
-      throw Error("its missing blocks have another value than those of the mosaic");
+    if (!goes_on || count == blocks.count_per_band()) return goes_on;
+    const std::size_t bands = mosaic_.is_by_pixel ? missing_.size() : 1;
+    for (std::size_t i = 0; i < bands; ++i) {
+      GDALRasterBand& of_file = *file->GetRasterBand(static_cast<int>(source.band + i) + 1);
+      if (missing_pixel(of_file) != missing_[band + i]) {
+        throw Error("its missing blocks have another value than those of the mosaic");
+      }
     }
     return goes_on;
   }
 
   GDALDataType type_;
-  double nodata_;
+  std::vector<Pixel> missing_;  // of each band
   RasterBlocks mosaic_;
   BlockLayout layout_;
   std::vector<VrtBand> bands_;

@@ -4,7 +4,6 @@
 #include <cpl_string.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "driver/stores/references/parquet_references.h"
@@ -16,7 +15,6 @@
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text_encoding.h"
 #include "zarrcore/metadata/document_names.h"
-#include "zarrcore/store/local_files.h"
 
 namespace gdal_zarr {
 namespace {
@@ -36,10 +34,6 @@ std::string json_value(const Buffer& value) {
   return '"' + std::string(kBase64) + zarrcore::encode_base64(value.span()) + '"';
 }
 
-std::filesystem::path generic_path(const std::string& path) {
-  return zarrcore::path_of_utf8(path);
-}
-
 }  // namespace
 
 ReferenceWriter::ReferenceWriter(ReferenceKind kind, const std::string& path, TargetNames names)
@@ -50,15 +44,13 @@ std::string ReferenceWriter::stored_name(const std::string& path) const {
   const std::string absolute = absolute_path(path);
   if (names_ == TargetNames::absolute) return url_of_path(absolute);
   const std::string folder = CPLGetPath(absolute_path(path_).c_str());
-  const std::string relative =
-      zarrcore::utf8_of(generic_path(absolute).lexically_relative(generic_path(folder)));
+  const std::string relative = relative_path(absolute, folder);
   return relative.empty() ? url_of_path(absolute) : relative;
 }
 
 void ReferenceWriter::put_reference(std::string_view key, Reference reference) {
   Entry entry;
   const std::lock_guard lock(mutex_);
-  has_changed_ = true;
   if (reference.target.empty() || reference.length == 0) {
     entry.value = std::move(reference.value);
   } else {
@@ -70,6 +62,21 @@ void ReferenceWriter::put_reference(std::string_view key, Reference reference) {
     entry.offset = reference.offset;
     entry.length = *reference.length;
   }
+  put_entry(key, std::move(entry));
+}
+
+// Readers have limits of this size for what is not a reference.
+void ReferenceWriter::put_entry(std::string_view key, Entry entry) {
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{192} << 20;
+  const auto found = entries_.find(key);
+  const std::uint64_t old = found != entries_.end() ? found->second.value.size() : 0;
+  if (entry.value.size() > kMaxBytes - (value_bytes_ - old)) {
+    throw Error(path_ + ": more than " + std::to_string(kMaxBytes) +
+                " bytes cannot be parts of files, which is too much to be stored with references; "
+                "without VIRTUAL all is copied");
+  }
+  value_bytes_ += entry.value.size() - old;
+  has_changed_ = true;
   entries_.insert_or_assign(std::string(key), std::move(entry));
 }
 
@@ -106,8 +113,7 @@ bool ReferenceWriter::put_parts(std::string_view key, std::span<const zarrcore::
   Entry entry;
   entry.value = zarrcore::join_parts(parts);
   const std::lock_guard lock(mutex_);
-  has_changed_ = true;
-  entries_.insert_or_assign(std::string(key), std::move(entry));
+  put_entry(key, std::move(entry));
   return true;
 }
 
@@ -116,6 +122,7 @@ bool ReferenceWriter::erase(std::string_view key, const zarrcore::EraseOptions& 
   const auto found = entries_.find(key);
   if (found == entries_.end()) return true;
   has_changed_ = true;
+  value_bytes_ -= found->second.value.size();
   entries_.erase(found);
   return true;
 }
@@ -144,16 +151,21 @@ std::string ReferenceWriter::json_of(const Entries::value_type& item) const {
 
 // Piece by piece: the text may be much longer than the entries.
 void ReferenceWriter::write_json() const {
-  constexpr std::size_t kEntriesPerPart = 1000;
+  constexpr std::uint64_t kPartBytes = std::uint64_t{1} << 20;
   std::vector<zarrcore::ValuePart> parts;
   parts.push_back({.fetch = [] { return Buffer::copy_of("{\"version\":1,\"refs\":{\n"); }});
-  auto next = entries_.begin();
-  for (std::size_t i = 0; i < entries_.size(); i += kEntriesPerPart) {
-    parts.push_back({.fetch = [this, &next] {
+  for (auto next = entries_.begin(); next != entries_.end();) {
+    const auto first = next;
+    for (std::uint64_t bytes = 0; next != entries_.end() && bytes < kPartBytes; ++next) {
+      const auto& [key, entry] = *next;
+      bytes += key.size() + entry.value.size();
+      if (entry.target != kIsValue) bytes += target_names_[entry.target].size();
+    }
+    parts.push_back({.fetch = [this, first, next] {
       std::string text;
-      for (std::size_t j = 0; j < kEntriesPerPart && next != entries_.end(); ++j, ++next) {
-        if (next != entries_.begin()) text += ",\n";
-        text += json_of(*next);
+      for (auto entry = first; entry != next; ++entry) {
+        if (entry != entries_.begin()) text += ",\n";
+        text += json_of(*entry);
       }
       return Buffer::copy_of(text);
     }});

@@ -1,6 +1,7 @@
 // A new store of Kerchunk references: a JSON document, or a folder with Parquet files. Values that
 // are put are stored in it; chunks that are parts of other files are put as references. It is
-// written by flush(), with all that has been put until then.
+// written by flush(), with all that has been put until then, which is kept in memory: values are
+// few and short.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +48,7 @@ class ReferenceWriter final : public zarrcore::Store {
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
 
+  void put_entry(std::string_view key, Entry entry);
   std::string stored_name(const std::string& path) const;
   Reference reference_of(const Entry& entry) const;
   std::string json_of(const Entries::value_type& entry) const;
@@ -62,6 +64,7 @@ class ReferenceWriter final : public zarrcore::Store {
   std::vector<std::string> target_names_;
   std::unordered_map<std::string, std::uint32_t> known_targets_;  // by path
   Entries entries_;
+  std::uint64_t value_bytes_ = 0;  // of all entries
   bool has_changed_ = false;
 };
 

@@ -99,6 +99,16 @@ std::string path_of_url(const std::string& url) {
   throw Error("URLs that begin with " + url.substr(0, colon + 3) + " are not supported");
 }
 
+// The part of an absolute path that names a server, a bucket, or a drive, without the slash behind.
+std::string_view root_of(std::string_view path) {
+  if (!path.starts_with("/vsi")) return path.substr(0, path.substr(1, 1) == ":" ? 2 : 0);
+  const auto server = path.find("://");
+  const auto handler = path.find('/', 1);
+  const bool has_bucket = handler != path.npos && is_network_path(std::string(path));
+  const auto start = server != path.npos ? server + 3 : has_bucket ? handler + 1 : 1;
+  return path.substr(0, path.find('/', start));
+}
+
 struct RelativePath {
   std::string path;
   bool leaves_folder = false;
@@ -122,8 +132,9 @@ RelativePath join(const std::string& folder, const std::string& target) {
       const auto slash = result.path.rfind('/');
       const std::string last =
           slash == std::string::npos ? result.path : result.path.substr(slash + 1);
+      if (result.path == "/") continue;
       if (!last.empty() && last != "." && last != "..") {
-        result.path.erase(slash == std::string::npos ? 0 : slash);
+        result.path.erase(slash == std::string::npos ? 0 : std::max<std::size_t>(slash, 1));
         continue;
       }
     } else {
@@ -149,6 +160,15 @@ std::string absolute_path(const std::string& path) {
   const std::filesystem::path local = zarrcore::path_of_utf8(path);
   if (local.is_absolute()) return path;
   return zarrcore::utf8_of(std::filesystem::absolute(local).lexically_normal());
+}
+
+std::string relative_path(const std::string& path, const std::string& folder) {
+  const std::string_view root = root_of(path);
+  if (root != root_of(folder)) return {};
+  const auto below_root = [&](const std::string& name) {
+    return zarrcore::path_of_utf8('/' + name.substr(std::min(root.size() + 1, name.size())));
+  };
+  return zarrcore::utf8_of(below_root(path).lexically_relative(below_root(folder)));
 }
 
 std::string url_of_path(const std::string& path) {

@@ -19,6 +19,10 @@ bool is_network_path(const std::string& path);
 // The path from the root: of a local file, or unchanged for GDAL's file systems.
 std::string absolute_path(const std::string& path);
 
+// How to name an absolute path from an absolute folder; empty if they are on different servers, in
+// different buckets or on different drives.
+std::string relative_path(const std::string& path, const std::string& folder);
+
 // The URL of a path in one of GDAL's network file systems; other paths unchanged.
 std::string url_of_path(const std::string& path);
 
