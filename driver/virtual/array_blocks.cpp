@@ -73,6 +73,11 @@ struct BlockEncoding {
   std::string compression;    // empty for none
 
   bool operator==(const BlockEncoding&) const = default;
+
+  bool has_filters_of(const BlockEncoding& other) const {
+    return is_shuffled >= other.is_shuffled && has_checksum >= other.has_checksum &&
+           (other.compression.empty() || EQUAL(compression.c_str(), other.compression.c_str()));
+  }
 };
 
 BlockEncoding encoding_of(CSLConstList info) {
@@ -91,8 +96,8 @@ BlockEncoding encoding_of(CSLConstList info) {
         encoding.is_shuffled = true;
       } else if (name == "FILTER" && EQUAL(value.c_str(), "FLETCHER32")) {
         encoding.has_checksum = true;
-      } else if ((name == "FILTER" || name == "COMPRESSION") && encoding.compression.empty() &&
-                 find_compression(value) != nullptr) {
+      } else if ((name == "FILTER" || STARTS_WITH(name.c_str(), "COMPRESS")) &&
+                 encoding.compression.empty() && find_compression(value) != nullptr) {
         encoding.compression = value;
       } else {
         throw Error("its encoding is not certain from what GDAL tells: " + text);
@@ -240,25 +245,41 @@ class BlockFinder {
     }
   }
 
+  // GDAL 3.13 counts the blocks that an HDF5 file has, and not their positions: after one that is
+  // missing, it tells the place of another block. There are as many as positions if it knows the
+  // last one.
+  void check_has_all_blocks() const {
+    Shape last;
+    for (std::size_t i = 0; i < shape_.size(); ++i) {
+      last.push_back((shape_[i] - 1) / layout_.chunk_shape[i]);
+    }
+    GDALMDArrayRawBlockInfo info;
+    if (!read_info(last, info)) {
+      throw Error("it has missing blocks, so that GDAL does not tell where the others are");
+    }
+  }
+
   void find_encoding() {
     bool is_found = false;
     const auto use = [&](std::span<const std::uint64_t> position) {
       GDALMDArrayRawBlockInfo info;
       auto block = read_info(position, info);
       if (!block) return false;
-      // The array's filters, of which the first block may have skipped some.
-      CSLConstList structure = array_.GetStructuralInfo();
-      encoding_ = encoding_of(structure != nullptr ? structure : info.papszInfo);
-      encoding_.is_big = encoding_of(info.papszInfo).is_big;
+      // Of the array, for netCDF without shuffle. A block may have skipped filters.
+      const BlockEncoding of_array = encoding_of(array_.GetStructuralInfo());
+      encoding_ = encoding_of(info.papszInfo);
+      const bool has_all = encoding_.has_filters_of(of_array);
+      if (!has_all) encoding_ = of_array;
       is_found = true;
       if (is_contiguous_) whole_ = *std::move(block);
-      return true;
+      return has_all;
     };
     if (std::ranges::find(shape_, 0) != shape_.end()) throw Error("it has no elements");
     if (is_contiguous_) {
       use(Shape(shape_.size(), 0));
     } else {
       for_first_blocks(use);
+      check_has_all_blocks();
     }
     if (!is_found) throw Error("GDAL does not tell where its blocks are");
     const auto all = zarrcore::checked_product(shape_);
