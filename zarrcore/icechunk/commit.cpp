@@ -56,6 +56,7 @@ ObjectId Transaction::Session::put_snapshot(SnapshotRecord& record) {
   const auto id = new_id<ObjectId>();
   put_file(*files_, "transactions", id, make_log(id, format_, *changes_, writer.copied).span());
   put_file(*files_, "snapshots", id, make_snapshot(id, record, format_, nodes, manifests).span());
+  files_->sync();
   return id;
 }
 

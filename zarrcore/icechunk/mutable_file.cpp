@@ -63,7 +63,7 @@ void change_file(Store& files, std::string_view key, const ChangeFile& change) {
     put = change(content);
     if (!put) return;
     const ValuePart whole{put->span()};
-    PutOptions options{.is_durable = true};
+    PutOptions options{.durability = Durability::at_once};
     if (lock == nullptr) {
       options.expected = content ? stored->version() : ValueVersion::absent();
       options.must_check = true;
@@ -129,7 +129,8 @@ void remove_file(Store& files, std::string_view key,
 
 void put_file(Store& files, std::string_view folder, const ObjectId& id, ByteSpan file) {
   const ValuePart whole{file};
-  files.put_parts(join_path(folder, id_text(id)), {&whole, 1}, {.is_durable = true});
+  files.put_parts(join_path(folder, id_text(id)), {&whole, 1},
+                  {.durability = Durability::after_sync});
 }
 
 }  // namespace zarrcore::icechunk

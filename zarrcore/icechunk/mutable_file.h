@@ -37,7 +37,7 @@ void change_ref(Store& files, std::string_view key, const ChangeRef& change);
 // Removes a file; `check` gets whether it exists, and may throw.
 void remove_file(Store& files, std::string_view key, const std::function<void(bool exists)>& check);
 
-// Puts a file that never changes.
+// Puts a file that never changes, which is durable after Store::sync().
 void put_file(Store& files, std::string_view folder, const ObjectId& id, ByteSpan file);
 
 }  // namespace zarrcore::icechunk

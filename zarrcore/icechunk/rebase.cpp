@@ -1,7 +1,10 @@
-// Rebases: what others have committed meanwhile becomes the base of a transaction's changes.
+// Changes of others: those that they have committed meanwhile become the base of a transaction's
+// changes, and those that they hand over are added to them.
 #include <algorithm>
 
+#include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/icechunk/changes_json.h"
 #include "zarrcore/icechunk/merge.h"
 #include "zarrcore/icechunk/session.h"
 #include "zarrcore/icechunk/snapshot_writer.h"
@@ -79,6 +82,35 @@ bool Transaction::Session::rebase(const ObjectId& attempted, bool ours_win) {
   if (!conflicts.empty()) throw CommitConflict(branch_, std::move(conflicts));
   start_from(std::move(tip), std::move(merged));
   return true;
+}
+
+std::string Transaction::Session::changes_as_json() const {
+  const std::lock_guard lock(mutex_);
+  files_->sync();  // another process may commit them
+  Json json = changes_to_json(*changes_, *log_);
+  json["snapshot"] = base_->snapshot_id();
+  return dump_json(json);
+}
+
+void Transaction::Session::merge(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  ChangeSet added(base_->snapshot(), ++version_);
+  with_context("the changes to merge", [&] {
+    const Json json = parse_json(text);
+    const std::string* snapshot = find_string(json, "snapshot");
+    if (snapshot == nullptr || *snapshot != base_->snapshot_id()) {
+      throw Error("they do not start from snapshot " + base_->snapshot_id());
+    }
+    read_changes(json, version_, added, *log_);
+  });
+  ChangedChunks changed;
+  for (const auto& [path, node] : changes_->nodes) {
+    if (changes_->is_kept(node) && changes_->has_changed_chunks(node)) changed[node.id];
+  }
+  auto merged = std::make_unique<ChangeSet>(*changes_);
+  const auto conflicts = merge_changes(added, *merged, changed, {.our_chunks_win = true});
+  if (!conflicts.empty()) throw CommitConflict(branch_, conflicts);
+  changes_ = std::move(merged);
 }
 
 }  // namespace zarrcore::icechunk

@@ -109,11 +109,13 @@ void create_repository(Store& files, int format) {
     record.message = "Repository initialized";
     const Buffer snapshot = make_snapshot(id, record, format, {}, {});
     const ValuePart whole{snapshot.span()};
-    const PutOptions if_absent{.expected = ValueVersion::absent(), .is_durable = true};
+    const PutOptions if_absent{.expected = ValueVersion::absent(),
+                               .durability = Durability::after_sync};
     if (!files.put_parts(join_path("snapshots", kFirstSnapshot), {&whole, 1}, if_absent)) {
       throw Error("another program creates a repository");
     }
     if (format == 2) put_file(files, "transactions", id, make_empty_log(id, format).span());
+    files.sync();
     const auto check_absent = [](bool exists) {
       if (exists) throw Error("another program has created a repository");
     };

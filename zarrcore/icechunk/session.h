@@ -78,9 +78,13 @@ class Transaction::Session {
     std::optional<std::size_t> base_array;  // position in the base, which may have the chunk
   };
 
-  // These are called with the mutex held, which find_in_base() and value_of() do not need.
+  // These are called with the mutex held, which value_of() of a chunk does not need.
   std::optional<Chunk> find_chunk(std::string_view key) const;
   Chunk find_chunk_to_change(std::string_view key) const;
+  // The array of the base that has the array's chunks which have not changed.
+  std::optional<std::size_t> base_array_of(const ChangeSet::Nodes::value_type& array,
+                                           const ArrayChanges& chunks) const;
+  std::vector<std::vector<std::uint64_t>> lost_chunks(std::string_view path) const;
   std::optional<Value> value_of(const Chunk& chunk, const std::shared_ptr<IcechunkStore>& base,
                                 const ReferenceLog& log, std::uint64_t generation) const;
   std::optional<Value> value_of(const Node& node) const;

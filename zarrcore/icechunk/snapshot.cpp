@@ -241,6 +241,14 @@ std::vector<Snapshot::Dimension> Snapshot::dimensions(std::size_t array) const {
   return dimensions;
 }
 
+std::size_t Snapshot::rank(std::size_t array) const {
+  const FlatTable data = required(nodes_[array].table(snapshot_field::kData), "data of the array");
+  if (const auto shape = data.tables(snapshot_field::kShapeV2)) return shape->size();
+  return required(data.structures(snapshot_field::kShape, 2 * sizeof(std::uint64_t)),
+                  "shape of the array")
+      .size();
+}
+
 FlatTables Snapshot::manifest_refs(std::size_t array) const {
   const FlatTable data = required(nodes_[array].table(snapshot_field::kData), "data of the array");
   return required(data.tables(snapshot_field::kManifests), "manifests of the array");

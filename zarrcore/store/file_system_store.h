@@ -48,6 +48,7 @@ class ZARRCORE_API FileSystemStore final : public Store {
                  const PutOptions& options = {}) override;
   std::unique_ptr<StoreLock> lock(std::string_view prefix) override;
   bool erase(std::string_view key, const EraseOptions& options = {}) override;
+  void sync() override;
   void remove_leftovers() override { folders_.remove_leftovers(); }
   DirectoryListing list(std::string_view prefix, const ListOptions& options = {}) override;
   void visit_values(std::string_view prefix, const VisitValue& visit) override;
@@ -58,6 +59,9 @@ class ZARRCORE_API FileSystemStore final : public Store {
 
  private:
   std::string file_of(std::string_view key) const;
+  void sync_if_durable(const std::string& folder) {
+    if (options_.is_durable) folders_.sync(folder);
+  }
   // Null if the folder does not exist or cannot be locked. Throws Error.
   std::unique_ptr<StoreLock> lock_of(const std::string& folder, LockMode mode);
   // Null for documents: that they are absent shows that a node has been removed.

@@ -185,6 +185,9 @@ struct ListOptions {
   std::size_t max_names = SIZE_MAX;
 };
 
+// From when on a put is durable: of many, waiting for sync() takes less time.
+enum class Durability : std::uint8_t { none, after_sync, at_once };
+
 struct PutOptions {
   // The version of the value that is replaced or erased, and no other. A version that cannot be
   // distinguished from it is replaced, so stores that know no versions ignore it; an unknown
@@ -198,8 +201,8 @@ struct PutOptions {
   // Whether to throw Error, and put nothing, if the expected version cannot be checked together
   // with the put. Otherwise a store that cannot do better checks it before.
   bool must_check = false;
-  // Whether to return only when the put would survive a loss of power, if the store can know.
-  bool is_durable = false;
+  // When the put would survive a loss of power, if the store can know.
+  Durability durability = Durability::none;
 };
 using EraseOptions = PutOptions;
 
@@ -299,6 +302,9 @@ class ZARRCORE_API Store {
   // Completes what has been put, if the store gathers values: until then other programs may see
   // none of them.
   virtual void flush() {}
+
+  // Returns when all puts with Durability::after_sync would survive a loss of power.
+  virtual void sync() {}
 
   // Removes files left by killed writers, as far as they are found quickly. Never throws.
   virtual void remove_leftovers() {}
