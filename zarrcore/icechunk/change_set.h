@@ -50,8 +50,8 @@ struct ArrayChanges {
   std::vector<std::uint64_t> lengths;  // of the array, in elements
   std::vector<std::uint64_t> counts;   // of chunks along each axis
   std::vector<std::optional<std::string>> dimension_names;
-  // By the numbers of chunks: the place in a ReferenceLog, or kErased. Others are those of the base,
-  // if that has the same rank.
+  // By the numbers of chunks: the place in a ReferenceLog, or kErased. Others are those of the
+  // base, if that has the same rank.
   std::map<std::uint64_t, std::uint64_t> references;
 };
 
@@ -75,8 +75,8 @@ class ChangeSet {
   void put_document(std::string_view path, std::string_view text, std::uint64_t version);
   void erase(std::string_view path);         // the node alone
   void erase_prefix(std::string_view path);  // and all below
-  // With `keeps_ids`, nodes are moved. Otherwise they become new ones, with the same chunks, but for
-  // those that return to their place in the base.
+  // With `keeps_ids`, nodes are moved. Otherwise they become new ones, with the same chunks, but
+  // for those that return to their place in the base.
   void rename(std::string_view from, std::string_view to, bool keeps_ids, std::uint64_t version);
 
   // Whether the node at the position of the base still exists, maybe elsewhere.

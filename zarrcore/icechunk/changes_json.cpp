@@ -45,6 +45,7 @@ std::uint64_t add_reference(const Json& stored, ReferenceLog& log) {
     reference.object = stored.at(2).get<std::string>();
     reference.offset = as_unsigned(stored.at(3), "the offset of a chunk");
     reference.length = as_unsigned(stored.at(4), "the length of a chunk");
+    if (reference.kind == ChunkReference::Kind::native) parse_id<ObjectId>(reference.object);
     if (reference.kind == ChunkReference::Kind::external) {
       reference.etag = stored.at(5).get<std::string>();
       reference.last_modified = stored.at(6).get<std::uint32_t>();

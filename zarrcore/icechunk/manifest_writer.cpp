@@ -164,7 +164,8 @@ std::vector<ManifestPart> ManifestWriter::write(const ChangeSet& changes,
     sources.manifests.push_back(base_.manifest(part.id));
     const Manifest& manifest = *sources.manifests.back();
     const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-        UINT32_MAX, manifest.byte_count() / manifest.reference_count() + 1));
+        UINT32_MAX,
+        manifest.byte_count() / std::max<std::uint64_t>(manifest.reference_count(), 1) + 1));
     manifest.for_each(
         sources.old_array, chunks.rank(),
         [&](std::span<const std::uint64_t> index, std::size_t place) {

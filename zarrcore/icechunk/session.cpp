@@ -274,7 +274,7 @@ bool Transaction::Session::put_chunk(std::string_view key, std::span<const Value
     };
   }
   files_->put_parts(IcechunkStore::object_key(reference), counted,
-                    {.durability = Durability::after_sync});
+                    {.durability = Durability::after_flush});
   return put_reference(key, reference, options);
 }
 

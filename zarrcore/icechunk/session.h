@@ -98,8 +98,9 @@ class Transaction::Session {
   ObjectId put_snapshot(SnapshotRecord& record);
   // Returns false if the branch has another newest snapshot than the base.
   bool move_branch(const ObjectId& snapshot, const SnapshotRecord& record);
-  // Applies the changes to what the branch is now. Returns false if that already has `attempted`.
-  bool rebase(const ObjectId& attempted, bool ours_win);
+  // Applies the changes to what the branch is now. If that already has one of attempts_, it is
+  // returned instead.
+  std::optional<ObjectId> rebase(bool ours_win);
 
   const std::shared_ptr<Store> files_;
   const std::string branch_;
@@ -114,8 +115,9 @@ class Transaction::Session {
   std::shared_ptr<IcechunkStore> base_;
   std::unique_ptr<ChangeSet> changes_;
   std::shared_ptr<ReferenceLog> log_;
-  std::uint64_t generation_ = 0;  // of the base and the log
-  std::uint64_t version_ = 0;     // of the document that was put last
+  std::uint64_t generation_ = 0;    // of the base and the log
+  std::uint64_t version_ = 0;       // of the document that was put last
+  std::vector<ObjectId> attempts_;  // snapshots of the changes that were put
 };
 
 }  // namespace zarrcore::icechunk

@@ -230,7 +230,7 @@ std::vector<Snapshot::Dimension> Snapshot::dimensions(std::size_t array) const {
       const std::byte* pair = lengths[i].data();
       const auto length = load_integer<std::uint64_t>(pair, Endian::little);
       const auto chunk = load_integer<std::uint64_t>(pair + kNumberSize, Endian::little);
-      dimensions.push_back({length, chunk == 0 ? 0 : (length - 1) / chunk + (length > 0), {}});
+      dimensions.push_back({length, length == 0 || chunk == 0 ? 0 : (length - 1) / chunk + 1, {}});
     }
   }
   const auto names = data.tables(snapshot_field::kDimensionNames);

@@ -138,15 +138,18 @@ bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart>
     const auto id = id_of_node(key);
     write_parts(*file, parts);
     const bool is_durable = options_.is_durable || options.durability == Durability::at_once ||
-                            (options.durability == Durability::after_sync && !kSyncsTogether);
+                            (options.durability == Durability::after_flush && !kSyncsTogether);
     if (is_durable) file->sync();
     file->close();
     // Puts that replace any version may happen in any order.
     const auto& expected = options.expected;
     const bool is_any = !expected || expected->is_unknown();
     std::unique_ptr<StoreLock> lock;
-    if (expected) lock = lock_of(folder, is_any ? LockMode::shared : LockMode::exclusive);
-    if (options.must_check && !is_any && !lock) throw Error("its folder cannot be locked");
+    if (expected && !options.has_lock) {
+      lock = lock_of(folder, is_any ? LockMode::shared : LockMode::exclusive);
+    }
+    if (options.must_check && !is_any && !lock && !options.has_lock)
+      throw Error("its folder cannot be locked");
     if (!is_any && LocalFile::version(path).differs_from(*expected)) return false;
     try {
       file->rename(path);
@@ -156,6 +159,7 @@ bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart>
     }
     folders_.know(folder, id);
     if (is_durable) folders_.sync(folder);
+    if (options.durability == Durability::after_flush) must_sync_ = kSyncsTogether;
     return true;
   });
 }
@@ -253,8 +257,14 @@ void FileSystemStore::rename_prefix(std::string_view from, std::string_view to) 
   });
 }
 
-void FileSystemStore::sync() {
-  if (kSyncsTogether) sync_file_system(folders_.root());
+void FileSystemStore::flush() {
+  if (!must_sync_.exchange(false)) return;
+  try {
+    sync_file_system(folders_.root());
+  } catch (...) {
+    must_sync_ = true;
+    throw;
+  }
 }
 
 std::optional<Store::Parent> FileSystemStore::parent() const {

@@ -52,7 +52,6 @@ class ZARRCORE_API ForwardingStore : public Store {
   }
   std::unique_ptr<StoreLock> lock(std::string_view prefix) override { return inner_->lock(prefix); }
   void flush() override { inner_->flush(); }
-  void sync() override { inner_->sync(); }
   void remove_leftovers() override { inner_->remove_leftovers(); }
   std::optional<Parent> parent() const override { return inner_->parent(); }
 

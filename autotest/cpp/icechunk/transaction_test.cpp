@@ -1,9 +1,14 @@
 #include "zarrcore/icechunk/transaction.h"
 
 #include <gtest/gtest.h>
+#ifndef _WIN32
+#include <sys/resource.h>
+#endif
 
+#include <csignal>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -252,6 +257,41 @@ TEST_P(TransactionTest, TakesChunksFromManyThreads) {
   IcechunkStore seen = stored();
   expect_all(seen);
 }
+
+#ifndef _WIN32
+// The limit is like a full disk for temporary files.
+TEST_P(TransactionTest, KeepsItsReferencesWhenTheirFileCannotGrow) {
+  Transaction transaction(files, "main", std::make_shared<OneVirtualFile>(), {},
+                          {.inline_threshold = 1000, .max_memory = 1000});
+  put(transaction, "a/zarr.json", array_document("[100]", "[1]"));
+  const auto key_of = [](int i) { return "a/c/" + std::to_string(i); };
+  const auto text_of = [](int i) { return std::string(300, static_cast<char>('a' + i % 26)); };
+  std::set<int> stored;
+  const auto put_some = [&](int from) {
+    for (int i = from; i < from + 20; ++i) {
+      try {
+        put(transaction, key_of(i), text_of(i));
+        stored.insert(i);
+      } catch (const Error&) {
+      }
+    }
+  };
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
+  const rlimit small{1500, old.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  put_some(0);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &old), 0);
+  put_some(20);
+  EXPECT_LT(stored.size(), 20);
+  transaction.commit({});
+  IcechunkStore seen = this->stored();
+  for (int i = 0; i < 40; ++i) {
+    EXPECT_EQ(text_at(seen, key_of(i)), stored.contains(i) ? text_of(i) : "(absent)") << i;
+  }
+}
+#endif
 
 TEST_P(TransactionTest, KeepsTheKindsOfReferences) {
   Transaction transaction = start();
