@@ -72,6 +72,10 @@ ssize_t write(int file, const void* bytes, size_t size) {
   count_contents();
   return next<ssize_t(int, const void*, size_t)>("write")(file, bytes, size);
 }
+int syncfs(int file) noexcept {
+  count_contents();
+  return next<int(int)>("syncfs")(file);
+}
 int fsync(int file) {
   count_contents();
   return next<int(int)>("fsync")(file);

@@ -2,6 +2,7 @@
 import re
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def trace(tmp_path, *command):
     """(call, path, new path) of each successful fsync, mkdir and rename, in order."""
     log = tmp_path / "strace.log"
     subprocess.run(["strace", "-f", "-y", "-s", "4096", "-o", str(log), "-e",
-                    "trace=fsync,fdatasync,rename,renameat,renameat2,mkdir,mkdirat,unlink",
+                    "trace=fsync,fdatasync,syncfs,rename,renameat,renameat2,mkdir,mkdirat,unlink",
                     *command], check=True, stdout=subprocess.DEVNULL)
     calls = []
     for line in log.read_text().splitlines():
@@ -42,7 +43,7 @@ def trace(tmp_path, *command):
             continue
         call, arguments = found[1], found[2]
         if "sync" in call:
-            calls.append(("fsync", PATH.search(arguments)[1], None))
+            calls.append((call.replace("fdatasync", "fsync"), PATH.search(arguments)[1], None))
         elif call.startswith("renameat"):
             folders, names = PATH.findall(arguments), NAMES.findall(arguments)
             calls.append(("rename", f"{folders[0]}/{names[0]}", f"{folders[1]}/{names[1]}"))
@@ -107,3 +108,26 @@ def test_what_is_erased(tmp_path, source):
 def test_without_it_nothing_waits_for_the_disk(tmp_path, source):
     _, calls = translate(tmp_path, source, "v2")
     assert not [call for call in calls if call[0] == "fsync"]
+
+
+# Elsewhere there is no syncfs().
+@pytest.mark.skipif(sys.platform != "linux", reason="each file is synchronized")
+def test_commits_of_icechunk(tmp_path, source):
+    """All that a snapshot needs is on the disk before its branch moves."""
+    repository = tmp_path / "repository"
+    for array in ("a", "b"):
+        calls = trace(tmp_path, "gdal_translate", "-of", "Zarr", "--config", "GDAL_NUM_THREADS", "1",
+                      "-co", "BLOCKSIZE=16,16", "-co", "COMPRESS=NONE", "-co", f"ARRAY_NAME={array}",
+                      str(source), f"ICECHUNK:{repository}")
+        moves = [i for i, call in enumerate(calls)
+                 if call[0] == "rename" and call[2] == f"{repository}/repo"]
+        move = moves[-1]
+        names = [call[2] for call in calls if call[0] == "rename"]
+        for folder in ("manifests", "snapshots", "transactions"):
+            assert any(name.startswith(f"{repository}/{folder}/") for name in names), folder
+        last = max(i for i, call in enumerate(calls[:move]) if call[0] == "rename" and
+                   "/overwritten/" not in call[2])
+        assert ("syncfs", str(repository), None) in calls[last:move]
+        assert ("fsync", calls[move][1], None) in calls[last:move]
+        assert ("fsync", str(repository), None) in calls[move:]
+        assert len([call for call in calls if "sync" in call[0]]) <= 8  # not one for each chunk

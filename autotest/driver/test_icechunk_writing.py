@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from osgeo import gdal
+from test_commands import HAS_ALGORITHMS
 from test_write_faults import errors
 
 DATA = np.arange(20 * 30, dtype=np.uint16).reshape(20, 30)
@@ -203,17 +204,37 @@ def test_nothing_is_deleted(repo, tiff):
     succeed(translate(f"ICECHUNK:{repo}", tiff))
     before = files(repo)
     driver = gdal.GetDriverByName("Zarr")
-    # From 3.11 on, GDAL asks for the same before it creates a dataset, and it cannot be an error.
-    is_silent = int(gdal.VersionInfo()) >= 3110000
     for name in (f"ICECHUNK:{repo}", str(repo), f"/vsiicechunk/{{{repo}}}"):
         for action in (lambda name=name: driver.Delete(name),
                        lambda name=name: driver.Rename(f"{repo}2", name),
-                       lambda name=name: driver.CopyFiles(f"{repo}2", name))[is_silent:]:
+                       lambda name=name: driver.CopyFiles(f"{repo}2", name)):
             with pytest.raises(RuntimeError, match="Icechunk repository"):
                 action()
         run = subprocess.run(["gdalmanage", "delete", name], capture_output=True, text=True)
-        assert is_silent or "Icechunk repository" in run.stderr
+        assert "Icechunk repository" in run.stderr
     assert files(repo) == before and not repo.with_name("repo2").exists()
+
+
+@pytest.mark.skipif(not HAS_ALGORITHMS, reason="needs GDAL 3.11")
+def test_overwrite_and_append_of_algorithms(repo, tiff, tmp_path):
+    def gdal_(*words):
+        return subprocess.run(["gdal", *map(str, words)], capture_output=True, text=True)
+
+    other = source(tmp_path / "other.tif", DATA[:10] + 7)
+    succeed(gdal_("raster", "convert", "--quiet", "-f", "Zarr", tiff, f"ICECHUNK:{repo}"))
+    before = files(repo)
+    for options in ([], ["--overwrite"], ["--append"]):
+        run = gdal_("raster", "convert", "--quiet", "-f", "Zarr", *options, other,
+                    f"ICECHUNK:{repo}")
+        assert run.returncode == 1 and run.stderr, (options, run)
+        assert files(repo) == before, options
+    run = gdal_("dataset", "delete", f"ICECHUNK:{repo}")
+    assert run.returncode == 1 and "Icechunk repository" in run.stderr, run.stderr
+    assert files(repo) == before
+    for options in ([], ["--overwrite"]):
+        succeed(gdal_("raster", "convert", "--quiet", "-f", "Zarr", *options, "--co",
+                      "OVERWRITE=YES", other, f"ICECHUNK:{repo}"))
+        np.testing.assert_array_equal(read(repo), DATA[:10] + 7)
 
 
 # --- Transactions --------------------------------------------------------------------------------
@@ -408,6 +429,13 @@ def test_conflicts(made, tmp_path):
     message = "\n".join(messages)
     assert "not committed" in message and "/a" in message, message
     session = message.split("SESSION=")[1].split()[0]
+    first, second = (gdal.OpenEx(str(made), UPDATE) for _ in range(2))
+    first.GetRasterBand(1).WriteArray(DATA + 1)
+    second.GetRasterBand(1).WriteArray(DATA + 3)
+    first = None
+    with errors() as messages:
+        second = None
+    assert session not in messages[0]  # which is still needed
     retry = gdal.OpenEx(str(made), UPDATE, open_options=["SESSION=" + session, "NEW_BRANCH=retry"])
     np.testing.assert_array_equal(retry.ReadAsArray(), DATA + 2)
     retry = None

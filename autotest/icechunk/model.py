@@ -29,6 +29,7 @@ class Node:
     document: bytes
     chunks: dict = field(default_factory=dict)  # by index
     identity: int = field(default_factory=lambda: next(identities))
+    home: tuple = None  # its path and identity before a transaction has moved it
 
     def __post_init__(self):
         self.read()
@@ -83,9 +84,12 @@ class Tree(dict):
             else:
                 for path in self.below(key):
                     node = self.pop(path)
+                    place = more[0] + path.removeprefix(key)
                     if not more[1]:
-                        node.identity = next(identities)
-                    self[more[0] + path.removeprefix(key)] = node
+                        node.home = node.home or (path, node.identity)
+                        is_back = place == node.home[0]
+                        node.identity = node.home[1] if is_back else next(identities)
+                    self[place] = node
         return self
 
     def set(self, key, content):
@@ -116,7 +120,11 @@ class Tree(dict):
                    for path in self)
 
     def copy(self):
-        return copy.deepcopy(self)
+        """For another transaction."""
+        tree = copy.deepcopy(self)
+        for node in tree.values():
+            node.home = None
+        return tree
 
     def contents(self):
         found = {}

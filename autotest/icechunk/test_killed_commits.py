@@ -31,19 +31,10 @@ def make(path, version):
     assert not closed(dataset)
 
 
-def contents(name):
-    """Empty for the first snapshot of a repository, which has no nodes."""
-    try:
-        return contents_of(open_root(name))
-    except RuntimeError as error:
-        assert "there is no Zarr group or array" in str(error)
-        return {}
-
-
 def state(path):
     """Of all refs."""
     repository = verify(path, may_have_leftovers=True)
-    return {kind: {name: contents(f"ICECHUNK:{path}?{kind}={name}") for name in refs}
+    return {kind: {name: contents_of(open_root(f"ICECHUNK:{path}?{kind}={name}")) for name in refs}
             for kind, refs in (("branch", repository.branches), ("tag", repository.tags))}
 
 
@@ -89,7 +80,7 @@ def test_new_repository(tmp_path, build_shim, judge_if_any, change):
     for copy in copies:
         if (copy / "repo").exists():
             main = state(copy)["branch"]["main"]
-            assert main in ({}, complete["branch"]["main"])
+            assert main in ({"": ({},)}, complete["branch"]["main"])
             if main != complete["branch"]["main"]:
                 copy_raster(copy)
                 assert state(copy)["branch"]["main"] == complete["branch"]["main"]

@@ -96,10 +96,14 @@ bool copy_nodes(GDALDataset& source, MultidimDataset& copy, bool is_strict, Opti
     make_room(*source.GetRootGroup(), copy.session(), CPLFetchBool(options, "OVERWRITE", false));
   }
   if (GDALDriver::DefaultCreateCopyMultiDimensional(&source, &copy, is_strict, options, progress,
-                                                    progress_data) != CE_None ||
-      (is_strict && messages.have_failure())) {
+                                                    progress_data) != CE_None) {
+    if (!messages.have_failure()) {
+      report(CE_Failure, CPLE_UserInterrupt, "Zarr: %s: stopped by the user",
+             copy.GetDescription());
+    }
     return false;
   }
+  if (is_strict && messages.have_failure()) return false;
   const std::string missing = find_missing(*source.GetRootGroup(), *copy.GetRootGroup());
   if (missing.empty()) {
     messages.soften();

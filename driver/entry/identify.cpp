@@ -81,6 +81,23 @@ struct Identified {
   std::optional<ProbedFolder> folder;
 };
 
+// See last_purpose().
+struct LastCall {
+  std::string name;
+  Purpose purpose = Purpose::unknown;
+};
+
+// GDAL's QuietDelete() identifies while errors are quiet, or for all kinds of datasets.
+bool is_to_replace(const GDALOpenInfo& info) {
+  constexpr int kKinds = GDAL_OF_RASTER | GDAL_OF_VECTOR;
+  if ((info.nOpenFlags & kKinds) == kKinds) return true;
+#if GDAL_ZARR_AT_LEAST(3, 11)
+  return CPLGetErrorHandler(nullptr) == CPLQuietErrorHandler;
+#else
+  return false;
+#endif
+}
+
 // Without warnings: opening the store reports them.
 std::vector<Candidate> candidates_of(const std::string& root) {
   const QuietErrors quiet;
@@ -132,6 +149,8 @@ int identify(GDALOpenInfo* info) {
     std::optional<ProbedFolder> folder;
     if (!is_zarr(info, folder)) return FALSE;
     if (folder) identified = {info, info->pszFilename, std::move(folder)};
+    thread_object<LastCall>() = {info->pszFilename,
+                                 is_to_replace(*info) ? Purpose::replacing : Purpose::unknown};
     return TRUE;
   });
 }
@@ -139,6 +158,15 @@ int identify(GDALOpenInfo* info) {
 std::optional<ProbedFolder> take_identified(const GDALOpenInfo* info) {
   const Identified last = std::exchange(thread_object<Identified>(), {});
   return last.info == info && last.name == info->pszFilename ? last.folder : std::nullopt;
+}
+
+void note_opened(const std::string& name) {
+  thread_object<LastCall>() = {name, Purpose::reading};
+}
+
+Purpose last_purpose(const std::string& name) {
+  const LastCall last = std::exchange(thread_object<LastCall>(), {});
+  return last.name == name ? last.purpose : Purpose::unknown;
 }
 
 std::optional<ConnectionString> find_zipped_raster(const std::string& path) {

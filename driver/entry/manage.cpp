@@ -65,13 +65,11 @@ std::string whole_store(const char* name) {
   return path;
 }
 
-#if GDAL_ZARR_AT_LEAST(3, 11)
 bool is_repository(const char* name) {
   const std::string path = without_file_scheme(name);
   return has_icechunk_scheme(path) || has_icechunk_prefix(path) ||
          (VSIIsLocal(path.c_str()) && is_folder(path) && is_only_icechunk(path));
 }
-#endif
 
 // The files that GDAL keeps beside a store; the .aux.xml of a folder is an older version's.
 std::vector<std::string> files_beside(const std::string& store) {
@@ -198,14 +196,17 @@ CPLErr delete_store(const char* name) {
       const std::string& target = connection.store_path;
       if (!connection.array && (!path_exists(target) || is_only_icechunk(target))) return CE_None;
     }
-#if GDAL_ZARR_AT_LEAST(3, 11)
-    // Before they create a dataset, these versions ask for folders as well, and an error would
-    // become that of creating. They do not tell whether a person asks.
-    if (is_repository(name)) {
-      debug(std::string(name) + " is an Icechunk repository, which is not removed");
+    // Programs delete before they create, and an error would become that of creating.
+    const Purpose purpose = last_purpose(name);
+    if (purpose != Purpose::unknown && is_repository(name)) {
+      const std::string kept = std::string(name) + " is an Icechunk repository: nothing is removed";
+      if (purpose == Purpose::replacing) {
+        debug(kept);
+      } else {
+        report(CE_Warning, CPLE_AppDefined, "Zarr: %s", kept.c_str());
+      }
       return CE_None;
     }
-#endif
     const std::string path = whole_store(name);
     for (const std::string& file : files_beside(path)) {
       check(VSIUnlink(file.c_str()) == 0, file, "removed");

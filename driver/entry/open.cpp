@@ -303,6 +303,7 @@ GDALDataset* open(GDALOpenInfo* info) {
     const bool is_zipped = is_zipped_document(info);
     const auto zipped = is_zipped ? find_zipped_raster(info->pszFilename) : std::nullopt;
     std::optional<ProbedFolder> folder = take_identified(info);
+    note_opened(info->pszFilename);
     if (is_zipped ? !zipped : !folder && !is_zarr(info, folder)) return nullptr;
     OpenCall call{
         info->pszFilename,

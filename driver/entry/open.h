@@ -40,6 +40,12 @@ bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder);
 // identified.
 std::optional<ProbedFolder> take_identified(const GDALOpenInfo* info);
 
+// What the last call of identify() or open() in this thread was made for, if it was for this name:
+// GDAL identifies what it is about to replace, and rasterio opens that.
+enum class Purpose : std::uint8_t { unknown, reading, replacing };
+Purpose last_purpose(const std::string& name);
+void note_opened(const std::string& name);
+
 // Returns true if a path names a metadata document in an archive that would be opened as a raster.
 bool is_zipped_document(const GDALOpenInfo* info);
 

@@ -111,6 +111,10 @@ class MultidimDataset final : public GDALDataset {
     return is_icechunk_domain(domain) ? run_icechunk_command(*session_, name, value)
                                       : GDALDataset::SetMetadataItem(name, value, domain);
   }
+  CPLErr SetMetadata(MetadataList metadata, const char* domain) override {
+    return is_icechunk_domain(domain) ? run_icechunk_commands(*this, *session_, metadata)
+                                      : GDALDataset::SetMetadata(metadata, domain);
+  }
   FlushResult FlushCache(bool at_closing) override {
     const FirstFailure first_failure;
     GDALDataset::FlushCache(at_closing);

@@ -93,6 +93,20 @@ const char* icechunk_changes(Session& session) {
   return guarded<const char*>(nullptr, [&] { return session.icechunk_changes(); });
 }
 
+CPLErr run_icechunk_commands(GDALDataset& dataset, Session& session, CSLConstList items) {
+  complete_icechunk_metadata(dataset, session, kDomain);
+  const CPLStringList known(CSLDuplicate(dataset.GDALDataset::GetMetadata(kDomain)));
+  for (int i = 0; i < CSLCount(items); ++i) {
+    const std::string item = items[i];
+    const auto equal = item.find('=');
+    if (equal == std::string::npos || CSLFindString(known.List(), items[i]) >= 0) continue;
+    const CPLErr result = run_icechunk_command(session, item.substr(0, equal).c_str(),
+                                               item.substr(equal + 1).c_str());
+    if (result != CE_None) return result;
+  }
+  return CE_None;
+}
+
 CPLErr run_icechunk_command(Session& session, const char* name, const char* value) {
   return guarded(CE_Failure, [&] {
     session.run_icechunk_command(name != nullptr ? name : "", value != nullptr ? value : "");

@@ -41,5 +41,7 @@ const char* icechunk_changes(Session& session);
 
 // Flushes, and carries out a command. A failure is reported as CE_Failure.
 CPLErr run_icechunk_command(Session& session, const char* name, const char* value);
+// The same for all items of a list but those that the domain has.
+CPLErr run_icechunk_commands(GDALDataset& dataset, Session& session, CSLConstList items);
 
 }  // namespace gdal_zarr

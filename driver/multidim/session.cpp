@@ -90,17 +90,21 @@ std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore
   return session;
 }
 
-// A new repository has no root group yet.
+// Before the first commit, a repository has no root group.
 std::unique_ptr<zarrcore::Hierarchy> Session::begin_changes(zarrcore::HierarchyOptions options) {
   if (locks_) {
     throw Error(path_ + ": the open option LOCKS is not for Icechunk repositories");
   }
-  icechunk_ = std::make_unique<IcechunkWriter>(parse_icechunk_path(path_), options_.icechunk);
+  const IcechunkPath path = parse_icechunk_path(path_);
+  icechunk_ = std::make_unique<IcechunkWriter>(path, options_.icechunk);
   const auto& store = icechunk_->store();
   options.use_consolidated = false;
-  if (options_.icechunk.new_format && !store->has("zarr.json")) {
-    return zarrcore::Hierarchy::create(store, zarrcore::v3_format(), zarrcore::GroupMetadata{},
-                                       std::move(options));
+  const bool creates = options_.icechunk.new_format.has_value();
+  if (creates ? !store->has("zarr.json") : path.key.empty() && !store->has_prefix("")) {
+    auto hierarchy = zarrcore::Hierarchy::create(store, zarrcore::v3_format(),
+                                                 zarrcore::GroupMetadata{}, std::move(options));
+    if (!creates) icechunk_->ignore_root();
+    return hierarchy;
   }
   return std::make_unique<zarrcore::Hierarchy>(store, std::move(options));
 }

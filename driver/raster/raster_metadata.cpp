@@ -357,6 +357,10 @@ const char* RasterDataset::GetMetadataItem(const char* name, const char* domain)
 }
 
 CPLErr RasterDataset::SetMetadata(MetadataList metadata, const char* domain) {
+  if (is_icechunk_domain(domain)) {
+    if (flush(false) != CE_None) return CE_Failure;
+    return run_icechunk_commands(*this, *view_.array().session(), metadata);
+  }
   if (!is_writable() || !is_default_domain(domain)) {
     return GDALPamDataset::SetMetadata(metadata, domain);
   }

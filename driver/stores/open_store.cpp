@@ -73,7 +73,13 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
   }
   if (has_reference_prefix(path))
     return open(open_reference_store(parse_reference_path(path), ReferenceCheck::strict));
-  if (has_icechunk_prefix(path)) return open(open_icechunk(parse_icechunk_path(path)));
+  if (has_icechunk_prefix(path)) {
+    const IcechunkPath repository = parse_icechunk_path(path);
+    zarrcore::HierarchyOptions of_repository = options;
+    of_repository.empty_is_group = repository.key.empty();  // before its first commit
+    return std::make_unique<zarrcore::Hierarchy>(open_icechunk(repository),
+                                                 std::move(of_repository));
+  }
   const auto zipped = find_zipped_store(path);
   if (!zipped && is_sqlite_store(path)) return open(open_sqlite_store(path));
   if (!zipped && is_json_references(path)) {

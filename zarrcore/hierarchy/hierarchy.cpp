@@ -81,6 +81,12 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     if (options_.is_writable) editor_->start();
     return;
   }
+  if (options_.empty_is_group && !store_->has_prefix("")) {
+    format_ = &v3_format();
+    nodes_.add("", GroupMetadata{});
+    editor_ = std::make_unique<HierarchyEditor>(*this);
+    return;
+  }
   std::string message = denied("");
   if (message.empty()) message = store_->description() + ": there is no Zarr group or array";
   for (const std::string& fault : faults) message.append("; ").append(fault);

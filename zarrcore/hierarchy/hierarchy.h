@@ -58,6 +58,8 @@ struct HierarchyOptions {
   // True if a store that takes changes may be listed at its root first, which shows documents that
   // need not be requested; and that listing, if it has just been made.
   bool lists_root = true;
+  // True if a store without any value has an empty root group of Zarr v3.
+  bool empty_is_group = false;
   std::optional<DirectoryListing> root_listing = {};
 };
 

@@ -63,7 +63,6 @@ ArrayChanges::ArrayChanges(std::string_view document, std::string_view path) {
                   " chunks along dimension " + std::to_string(axis));
     }
   }
-  kept_counts = counts;
 }
 
 std::optional<std::uint64_t> ArrayChanges::number_of(std::span<const std::uint64_t> index) const {
@@ -84,13 +83,6 @@ std::vector<std::uint64_t> ArrayChanges::index_of(std::uint64_t number) const {
   return index;
 }
 
-bool ArrayChanges::keeps(std::span<const std::uint64_t> index) const {
-  for (std::size_t axis = 0; axis < counts.size(); ++axis) {
-    if (index[axis] >= kept_counts[axis]) return false;
-  }
-  return true;
-}
-
 ArrayChanges ArrayChanges::without_references() const {
   ArrayChanges grid = *this;
   grid.references.clear();
@@ -98,12 +90,10 @@ ArrayChanges ArrayChanges::without_references() const {
 }
 
 void ArrayChanges::add(const ArrayChanges& others) {
-  if (counts != others.counts) set_grid(others.without_references());
-  if (others.kept_counts != others.counts) kept_counts = others.kept_counts;
+  set_grid(others);
   for (const auto& [number, place] : others.references) references[number] = place;
 }
 
-// Of another rank, it has none of the chunks.
 void ArrayChanges::set_grid(const ArrayChanges& changed) {
   if (counts == changed.counts) {
     keys = changed.keys;
@@ -112,18 +102,12 @@ void ArrayChanges::set_grid(const ArrayChanges& changed) {
     return;
   }
   std::map<std::uint64_t, std::uint64_t> moved;
-  std::vector<std::uint64_t> kept(changed.counts);
   if (rank() == changed.rank()) {
     for (const auto& [number, place] : references) {
       if (const auto now = changed.number_of(index_of(number))) moved.emplace(*now, place);
     }
-    std::ranges::transform(kept, kept_counts, kept.begin(),
-                           [](auto a, auto b) { return std::min(a, b); });
-  } else {
-    std::ranges::fill(kept, 0);
   }
   *this = changed;
-  kept_counts = std::move(kept);
   references = std::move(moved);
 }
 
@@ -224,16 +208,18 @@ void ChangeSet::rename(std::string_view from, std::string_view to, bool keeps_id
   for (const std::string& path : paths) {
     Node node = nodes.extract(path).mapped();
     node.version = version;
+    const std::string place = moved_path(path, from, to);
     if (!keeps_ids) {
       if (!node.document) node.document = std::make_shared<const std::string>(document(node));
       auto chunks = arrays.extract(node.id);
-      node.id = new_id<NodeId>();
+      const bool returns = node.base && base_->path(*node.base) == place;
+      node.id = returns ? node_id(*base_, *node.base) : new_id<NodeId>();
       if (!chunks.empty()) {
         chunks.key() = node.id;
         arrays.insert(std::move(chunks));
       }
     }
-    nodes.insert_or_assign(moved_path(path, from, to), std::move(node));
+    nodes.insert_or_assign(place, std::move(node));
   }
 }
 
@@ -251,8 +237,7 @@ bool ChangeSet::is_updated(const Node& node) const {
 
 bool ChangeSet::has_changed_chunks(const Node& node) const {
   const auto it = arrays.find(node.id);
-  return it != arrays.end() &&
-         (!it->second.references.empty() || it->second.kept_counts != it->second.counts);
+  return it != arrays.end() && !it->second.references.empty();
 }
 
 bool ChangeSet::is_empty() const {

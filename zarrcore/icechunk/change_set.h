@@ -36,9 +36,7 @@ struct ArrayChanges {
   // The chunk's number in row-major order; nullopt if it is outside of the grid.
   std::optional<std::uint64_t> number_of(std::span<const std::uint64_t> index) const;
   std::vector<std::uint64_t> index_of(std::uint64_t number) const;
-  // Whether the base's chunk is still that of the array, unless `references` has it.
-  bool keeps(std::span<const std::uint64_t> index) const;
-  // The document has changed.
+  // The document has changed. References outside of the new grid are dropped.
   void set_grid(const ArrayChanges& changed);
 
   std::size_t rank() const { return counts.size(); }
@@ -51,10 +49,9 @@ struct ArrayChanges {
   ChunkKeyEncoding keys;
   std::vector<std::uint64_t> lengths;  // of the array, in elements
   std::vector<std::uint64_t> counts;   // of chunks along each axis
-  // Chunks of the base outside of these counts are gone, for the array was that small once.
-  std::vector<std::uint64_t> kept_counts;
   std::vector<std::optional<std::string>> dimension_names;
-  // By the numbers of chunks: the place in a ReferenceLog, or kErased.
+  // By the numbers of chunks: the place in a ReferenceLog, or kErased. Others are those of the
+  // base, if that has the same rank.
   std::map<std::uint64_t, std::uint64_t> references;
 };
 
@@ -78,7 +75,8 @@ class ChangeSet {
   void put_document(std::string_view path, std::string_view text, std::uint64_t version);
   void erase(std::string_view path);         // the node alone
   void erase_prefix(std::string_view path);  // and all below
-  // With `keeps_ids`, nodes are moved. Otherwise they become new ones, with the same chunks.
+  // With `keeps_ids`, nodes are moved. Otherwise they become new ones, with the same chunks, but
+  // for those that return to their place in the base.
   void rename(std::string_view from, std::string_view to, bool keeps_ids, std::uint64_t version);
 
   // Whether the node at the position of the base still exists, maybe elsewhere.

@@ -45,6 +45,7 @@ std::uint64_t add_reference(const Json& stored, ReferenceLog& log) {
     reference.object = stored.at(2).get<std::string>();
     reference.offset = as_unsigned(stored.at(3), "the offset of a chunk");
     reference.length = as_unsigned(stored.at(4), "the length of a chunk");
+    if (reference.kind == ChunkReference::Kind::native) parse_id<ObjectId>(reference.object);
     if (reference.kind == ChunkReference::Kind::external) {
       reference.etag = stored.at(5).get<std::string>();
       reference.last_modified = stored.at(6).get<std::uint32_t>();
@@ -113,10 +114,6 @@ class ChangeReader {
       throw Error("chunks of an array that does not exist");
     }
     ArrayChanges& chunks = changes_.chunks(*node);
-    if (json.contains("kept")) {
-      chunks.kept_counts = as_unsigned_list(json.at("kept"), "the chunks that are kept");
-      if (chunks.kept_counts.size() != chunks.rank()) throw Error("\"kept\" has another rank");
-    }
     for (const Json& reference : json.at("references")) {
       const auto index = as_unsigned_list(reference.at(0), "the index of a chunk");
       const auto number = index.size() == chunks.rank() ? chunks.number_of(index) : std::nullopt;
@@ -154,10 +151,7 @@ Json changes_to_json(ChangeSet& changes, const ReferenceLog& log) {
       references.push_back(is_erased ? Json::array({index})
                                      : json_of(index, log.get(place).reference));
     }
-    Json json{{"array", id_text(node.id)}};
-    if (array.kept_counts != array.counts) json["kept"] = array.kept_counts;
-    json["references"] = std::move(references);
-    chunks.push_back(std::move(json));
+    chunks.push_back({{"array", id_text(node.id)}, {"references", std::move(references)}});
   }
   Json deleted = Json::array();
   for (const std::size_t node : changes.deleted()) {

@@ -54,8 +54,10 @@ ObjectId Transaction::Session::put_snapshot(SnapshotRecord& record) {
     nodes.push_back(std::move(added));
   }
   const auto id = new_id<ObjectId>();
+  attempts_.push_back(id);
   put_file(*files_, "transactions", id, make_log(id, format_, *changes_, writer.copied).span());
   put_file(*files_, "snapshots", id, make_snapshot(id, record, format_, nodes, manifests).span());
+  files_->flush();
   return id;
 }
 
@@ -95,7 +97,11 @@ std::string Transaction::Session::commit(const CommitOptions& options) {
   }
   std::ranges::sort(record.properties, {}, &Property::name);
   ObjectId id = put_snapshot(record);
-  while (!move_branch(id, record) && rebase(id, options.ours_win)) {
+  while (!move_branch(id, record)) {
+    if (const auto own = rebase(options.ours_win)) {
+      id = *own;
+      break;
+    }
     // Others may have made the same groups.
     if (changes_->is_empty()) return base_->snapshot_id();
     id = put_snapshot(record);
@@ -103,6 +109,7 @@ std::string Transaction::Session::commit(const CommitOptions& options) {
   const VersionName version{VersionName::Kind::snapshot, id_text(id)};
   with_context({"snapshot ", version.name, " was committed, but cannot be read"},
                [&] { start_from(newest_repository(version), version); });
+  attempts_.clear();
   return version.name;
 }
 

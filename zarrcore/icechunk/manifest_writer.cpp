@@ -119,7 +119,7 @@ std::vector<bool> ManifestWriter::find_changed(const std::vector<ManifestPart>& 
       const auto hull = changed.find(box_of(from));
       const bool is_apart = hull == changed.end() ||
                             (keeps_large && !hull->second.meets(from, last) && is_large(parts[i]));
-      if (!is_copy && is_in_one_box(parts[i]) && chunks.keeps(last) && is_apart) continue;
+      if (!is_copy && is_in_one_box(parts[i]) && chunks.number_of(last) && is_apart) continue;
       is_changed[i] = true;
       has_grown = true;
       if (keeps_large) changed[box_of(from)].add(from, last);
@@ -134,7 +134,7 @@ std::vector<ManifestPart> ManifestWriter::write(const ChangeSet& changes,
   const Snapshot& snapshot = base_.snapshot();
   const Node& node = array.second;
   std::vector<ManifestPart> old;
-  if (node.base && snapshot.dimensions(*node.base).size() == chunks.rank()) {
+  if (node.base && snapshot.rank(*node.base) == chunks.rank()) {
     old = snapshot.manifests(*node.base, chunks.rank());
   }
   Sources sources{node.id, node.base ? node_id(snapshot, *node.base) : NodeId{}, chunks, {}};
@@ -164,11 +164,12 @@ std::vector<ManifestPart> ManifestWriter::write(const ChangeSet& changes,
     sources.manifests.push_back(base_.manifest(part.id));
     const Manifest& manifest = *sources.manifests.back();
     const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-        UINT32_MAX, manifest.byte_count() / manifest.reference_count() + 1));
+        UINT32_MAX,
+        manifest.byte_count() / std::max<std::uint64_t>(manifest.reference_count(), 1) + 1));
     manifest.for_each(
         sources.old_array, chunks.rank(),
         [&](std::span<const std::uint64_t> index, std::size_t place) {
-          if (!part.contains(index) || !chunks.keeps(index)) return;
+          if (!part.contains(index)) return;
           const auto number = chunks.number_of(index);
           if (!number || chunks.references.contains(*number)) return;
           boxes[box_of({index.begin(), index.end()})].push_back({*number, place, source, size});

@@ -24,7 +24,9 @@ class Merge {
   Merge(const ChangeSet& ours, ChangeSet& theirs, const ChangedChunks& their_chunks,
         const MergeOptions& options)
       : ours_(ours), theirs_(theirs), their_chunks_(their_chunks), options_(options) {
-    for (const auto& node : theirs.nodes) paths_.emplace(node.second.id, node.first);
+    for (const auto& [path, node] : theirs.nodes) {
+      paths_.emplace(node.base ? node_id(theirs.base(), *node.base) : node.id, path);
+    }
   }
 
   std::vector<std::string> run() {
@@ -182,7 +184,7 @@ class Merge {
   ChangeSet& theirs_;
   const ChangedChunks& their_chunks_;
   const MergeOptions& options_;
-  std::map<NodeId, std::string> paths_;  // in `theirs_`
+  std::map<NodeId, std::string> paths_;  // in `theirs_`, by ids in its base
   std::vector<std::string> conflicts_;
 };
 

@@ -63,12 +63,12 @@ void change_file(Store& files, std::string_view key, const ChangeFile& change) {
     put = change(content);
     if (!put) return;
     const ValuePart whole{put->span()};
-    PutOptions options{.is_durable = true};
-    if (lock == nullptr) {
-      options.expected = content ? stored->version() : ValueVersion::absent();
-      options.must_check = true;
-      if (options.expected->is_unknown()) throw Error("the store does not know the file's version");
-    }
+    // Programs that do not lock may have replaced the file meanwhile as well.
+    const PutOptions options{.expected = content ? stored->version() : ValueVersion::absent(),
+                             .has_lock = lock != nullptr,
+                             .must_check = true,
+                             .durability = Durability::at_once};
+    if (options.expected->is_unknown()) throw Error("the store does not know the file's version");
     stored->release();
     try {
       if (files.put_parts(key, {&whole, 1}, options)) return;
@@ -129,7 +129,8 @@ void remove_file(Store& files, std::string_view key,
 
 void put_file(Store& files, std::string_view folder, const ObjectId& id, ByteSpan file) {
   const ValuePart whole{file};
-  files.put_parts(join_path(folder, id_text(id)), {&whole, 1}, {.is_durable = true});
+  files.put_parts(join_path(folder, id_text(id)), {&whole, 1},
+                  {.durability = Durability::after_flush});
 }
 
 }  // namespace zarrcore::icechunk

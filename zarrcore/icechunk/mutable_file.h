@@ -1,8 +1,9 @@
 // The files of a repository that change: `repo` in format 2, and a file for each branch and tag in
 // format 1. They are only replaced while they have the content that the new one was made from.
 //
-// In folders of the local file system, the repository's folder is locked meanwhile, which other
-// programs do not notice. Other stores compare the file's version when they replace it.
+// Stores compare the file's version when they replace it. In folders of the local file system that
+// is not one operation, so the repository's folder is locked meanwhile, which other programs do not
+// notice.
 #pragma once
 
 #include <functional>
@@ -37,7 +38,7 @@ void change_ref(Store& files, std::string_view key, const ChangeRef& change);
 // Removes a file; `check` gets whether it exists, and may throw.
 void remove_file(Store& files, std::string_view key, const std::function<void(bool exists)>& check);
 
-// Puts a file that never changes.
+// Puts a file that never changes, which is durable after Store::flush().
 void put_file(Store& files, std::string_view folder, const ObjectId& id, ByteSpan file);
 
 }  // namespace zarrcore::icechunk

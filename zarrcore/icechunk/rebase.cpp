@@ -1,7 +1,10 @@
-// Rebases: what others have committed meanwhile becomes the base of a transaction's changes.
+// Changes of others: those that they have committed meanwhile become the base of a transaction's
+// changes, and those that they hand over are added to them.
 #include <algorithm>
 
+#include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/icechunk/changes_json.h"
 #include "zarrcore/icechunk/merge.h"
 #include "zarrcore/icechunk/session.h"
 #include "zarrcore/icechunk/snapshot_writer.h"
@@ -34,9 +37,11 @@ NewCommits commits_since(const std::string& base, const std::shared_ptr<Icechunk
     found.commits.push_back(*id);
     found.logs.push_back(*id);
     if (info) {
-      const SnapshotRecord& record = info->snapshots.at(*id);
-      found.logs.insert(found.logs.end(), record.pruned_logs.begin(), record.pruned_logs.end());
-      id = record.parent;
+      const auto record = info->snapshots.find(*id);
+      if (record == info->snapshots.end()) throw Error("other programs keep changing repo");
+      const auto& pruned = record->second.pruned_logs;
+      found.logs.insert(found.logs.end(), pruned.begin(), pruned.end());
+      id = record->second.parent;
     } else {
       const std::string text = id_text(*id);
       const auto file = files.get(join_path("snapshots", text));
@@ -48,14 +53,15 @@ NewCommits commits_since(const std::string& base, const std::shared_ptr<Icechunk
   return found;
 }
 
-ChangedChunks read_logs(const std::vector<ObjectId>& logs, Store& files) {
+ChangedChunks read_logs(const std::vector<ObjectId>& logs, const ChangeSet& ours, Store& files) {
   ChangedChunks chunks;
+  const auto is_wanted = [&](const NodeId& array) { return ours.arrays.contains(array); };
   for (const ObjectId& id : logs) {
     const std::string key = join_path("transactions", id_text(id));
     with_context({key}, [&] {
       const auto log = files.get(key);
       if (!log) throw Error("the log of the commit does not exist");
-      add_changed_chunks(log->span(), chunks);
+      add_changed_chunks(log->span(), is_wanted, chunks);
     });
   }
   return chunks;
@@ -63,22 +69,52 @@ ChangedChunks read_logs(const std::vector<ObjectId>& logs, Store& files) {
 
 }  // namespace
 
-bool Transaction::Session::rebase(const ObjectId& attempted, bool ours_win) {
+std::optional<ObjectId> Transaction::Session::rebase(bool ours_win) {
   const VersionName version{VersionName::Kind::branch, branch_};
   auto tip = std::make_shared<IcechunkStore>(newest_repository(version), version, virtual_files_);
   const NewCommits added = commits_since(base_->snapshot_id(), tip, *files_);
-  // The answer to our own request may have been lost.
-  if (std::ranges::find(added.commits, attempted) != added.commits.end()) return false;
+  // The answer to an own request may have been lost.
+  const auto own = std::ranges::find_first_of(added.commits, attempts_);
+  if (own != added.commits.end()) return *own;
   if (!added.has_base) {
     throw CommitConflict(branch_, {"it no longer has snapshot " + base_->snapshot_id() +
                                    ", from which the changes start"});
   }
   auto merged = std::make_unique<ChangeSet>(tip->snapshot(), ++version_);
-  auto conflicts = merge_changes(*changes_, *merged, read_logs(added.logs, *files_),
+  auto conflicts = merge_changes(*changes_, *merged, read_logs(added.logs, *changes_, *files_),
                                  {.our_chunks_win = ours_win, .our_deletions_win = ours_win});
   if (!conflicts.empty()) throw CommitConflict(branch_, std::move(conflicts));
   start_from(std::move(tip), std::move(merged));
-  return true;
+  return std::nullopt;
+}
+
+std::string Transaction::Session::changes_as_json() const {
+  const std::lock_guard lock(mutex_);
+  files_->flush();  // another process may commit them
+  Json json = changes_to_json(*changes_, *log_);
+  json["snapshot"] = base_->snapshot_id();
+  return dump_json(json);
+}
+
+void Transaction::Session::merge(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  ChangeSet added(base_->snapshot(), ++version_);
+  with_context("the changes to merge", [&] {
+    const Json json = parse_json(text);
+    const std::string* snapshot = find_string(json, "snapshot");
+    if (snapshot == nullptr || *snapshot != base_->snapshot_id()) {
+      throw Error("they do not start from snapshot " + base_->snapshot_id());
+    }
+    read_changes(json, version_, added, *log_);
+  });
+  ChangedChunks changed;
+  for (const auto& [path, node] : changes_->nodes) {
+    if (changes_->is_kept(node) && changes_->has_changed_chunks(node)) changed[node.id];
+  }
+  auto merged = std::make_unique<ChangeSet>(*changes_);
+  const auto conflicts = merge_changes(added, *merged, changed, {.our_chunks_win = true});
+  if (!conflicts.empty()) throw CommitConflict(branch_, conflicts);
+  changes_ = std::move(merged);
 }
 
 }  // namespace zarrcore::icechunk

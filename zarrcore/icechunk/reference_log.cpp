@@ -3,6 +3,7 @@
 #include <concepts>
 #include <filesystem>
 #include <span>
+#include <utility>
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/store/local_files.h"
@@ -87,7 +88,10 @@ std::uint64_t ReferenceLog::add(const ChunkReference& reference) {
   const std::lock_guard lock(mutex_);
   if (!memory_.empty() && memory_.size() + entry.size() > max_memory_) {
     if (!file_) file_ = std::make_unique<File>();
+    // Others would be at wrong places behind a part of them.
+    if (std::exchange(is_incomplete_, true)) throw Error("its temporary file is incomplete");
     file_->write(memory_);
+    is_incomplete_ = false;
     file_size_ += memory_.size();
     memory_.clear();
   }

@@ -41,6 +41,7 @@ class ReferenceLog {
   std::vector<std::byte> memory_;  // the newest entries
   std::uint64_t file_size_ = 0;    // of the entries before them
   std::unique_ptr<File> file_;
+  bool is_incomplete_ = false;  // the file, after a write that has failed
 };
 
 }  // namespace zarrcore::icechunk

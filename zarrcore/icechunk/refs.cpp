@@ -75,9 +75,24 @@ void check_deletable(std::string_view branch) {
   if (branch == kMain) throw Error("branch main cannot be deleted");
 }
 
+// In format 1, Icechunk's own files have such names percent-encoded, and are not found by them.
+void check_file_name(std::string_view name) {
+  constexpr std::string_view kEncoded = "%*?#~[]{}<>|\\^\"`";
+  const auto is_encoded = [&](char c) {
+    return static_cast<unsigned char>(c) > 126 || kEncoded.find(c) != std::string_view::npos;
+  };
+  if (std::ranges::any_of(name, is_encoded)) {
+    throw Error("\"" + std::string(name) +
+                "\" cannot be the name of a branch or tag in format 1: only ASCII characters are "
+                "possible, without any of " +
+                std::string(kEncoded));
+  }
+}
+
 // Makes the file of a branch or tag that has none.
 void create_ref(Store& files, const std::string& key, std::string_view kind, std::string_view name,
                 std::string_view snapshot) {
+  check_file_name(name);
   const std::string id = existing_snapshot(files, snapshot);
   change_ref(files, key, [&](const std::optional<std::string>& existing) {
     if (existing) fail_as_existing(kind, name);
@@ -109,11 +124,13 @@ void create_repository(Store& files, int format) {
     record.message = "Repository initialized";
     const Buffer snapshot = make_snapshot(id, record, format, {}, {});
     const ValuePart whole{snapshot.span()};
-    const PutOptions if_absent{.expected = ValueVersion::absent(), .is_durable = true};
+    const PutOptions if_absent{.expected = ValueVersion::absent(),
+                               .durability = Durability::after_flush};
     if (!files.put_parts(join_path("snapshots", kFirstSnapshot), {&whole, 1}, if_absent)) {
       throw Error("another program creates a repository");
     }
     if (format == 2) put_file(files, "transactions", id, make_empty_log(id, format).span());
+    files.flush();
     const auto check_absent = [](bool exists) {
       if (exists) throw Error("another program has created a repository");
     };

@@ -5,9 +5,7 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/icechunk/changes_json.h"
 #include "zarrcore/icechunk/formats.h"
-#include "zarrcore/icechunk/merge.h"
 #include "zarrcore/icechunk/mutable_file.h"
 
 namespace zarrcore::icechunk {
@@ -109,6 +107,13 @@ StoreTraits Transaction::Session::traits() const {
   return traits;
 }
 
+std::optional<std::size_t> Transaction::Session::base_array_of(
+    const ChangeSet::Nodes::value_type& array, const ArrayChanges& chunks) const {
+  const auto& base = array.second.base;
+  if (!base || base_->snapshot().rank(*base) != chunks.rank()) return std::nullopt;
+  return base;
+}
+
 std::optional<Transaction::Session::Chunk> Transaction::Session::find_chunk(
     std::string_view key) const {
   const auto array = changes_->find_array_of(key);
@@ -123,8 +128,8 @@ std::optional<Transaction::Session::Chunk> Transaction::Session::find_chunk(
   const auto changed = chunks.references.find(*number);
   if (changed != chunks.references.end()) {
     chunk.place = changed->second;
-  } else if (chunks.keeps(chunk.index)) {
-    chunk.base_array = array->second.base;
+  } else {
+    chunk.base_array = base_array_of(*array, chunks);
   }
   return chunk;
 }
@@ -193,8 +198,41 @@ bool Transaction::Session::put_document(std::string_view key, std::string_view t
   const std::string in_repository = join_path(prefix_, key);
   const std::lock_guard lock(mutex_);
   if (!has_version(in_repository, options)) return false;
-  changes_->put_document(parent_path(in_repository), text, ++version_);
+  const std::string_view path = parent_path(in_repository);
+  const auto lost = lost_chunks(path);
+  changes_->put_document(path, text, ++version_);
+  for (const auto& index : lost) {
+    ArrayChanges& chunks = changes_->chunks(*changes_->nodes.find(path));
+    const auto number = index.size() == chunks.rank() ? chunks.number_of(index) : std::nullopt;
+    if (number) chunks.references.emplace(*number, ArrayChanges::kErased);
+  }
   return true;
+}
+
+// Chunks of the base that are outside of the array's present grid, and do not come back when it
+// grows.
+std::vector<std::vector<std::uint64_t>> Transaction::Session::lost_chunks(
+    std::string_view path) const {
+  std::vector<std::vector<std::uint64_t>> lost;
+  const auto array = changes_->nodes.find(path);
+  if (array == changes_->nodes.end() || !array->second.is_array || !array->second.base) return lost;
+  const ArrayChanges& chunks = changes_->chunks(*array);
+  const Snapshot& snapshot = base_->snapshot();
+  const std::size_t rank = snapshot.rank(*array->second.base);
+  const auto is_lost = [&](std::span<const std::uint64_t> index) {
+    return rank != chunks.rank() || !chunks.number_of(index);
+  };
+  const ByteSpan id = snapshot.id(*array->second.base);
+  for (const ManifestPart& part : snapshot.manifests(*array->second.base, rank)) {
+    std::vector<std::uint64_t> last(part.to.begin(), part.to.end());
+    for (std::uint64_t& each : last) --each;
+    if (!is_lost(last)) continue;
+    base_->manifest(part.id)->for_each(
+        id, rank, [&](std::span<const std::uint64_t> index, std::size_t /*place*/) {
+          if (part.contains(index) && is_lost(index)) lost.emplace_back(index.begin(), index.end());
+        });
+  }
+  return lost;
 }
 
 bool Transaction::Session::put_chunk(std::string_view key, std::span<const ValuePart> parts,
@@ -207,16 +245,25 @@ bool Transaction::Session::put_chunk(std::string_view key, std::span<const Value
   }
   const std::uint64_t threshold =
       options_.inline_threshold.value_or(configuration_.inline_threshold());
+  // Parts are fetched as long as the chunk may be small.
+  std::vector<ValuePart> counted(parts.begin(), parts.end());
+  std::vector<Buffer> fetched;
   std::uint64_t size = 0;
-  for (const ValuePart& part : parts) size += part.fetch ? threshold + 1 : part.bytes.size();
+  for (ValuePart& part : counted) {
+    if (size > threshold) break;
+    if (part.fetch) {
+      fetched.push_back(part.fetch());
+      part = {fetched.back().span()};
+    }
+    size += part.bytes.size();
+  }
   if (size <= threshold) {
-    const Buffer bytes = join_parts(parts);
+    const Buffer bytes = join_parts(counted);
     return put_reference(key, inlined(bytes.span()), options);
   }
   ChunkReference reference;
   reference.kind = ChunkReference::Kind::native;
   reference.object = id_text(new_id<ObjectId>());
-  std::vector<ValuePart> counted(parts.begin(), parts.end());
   for (ValuePart& part : counted) {
     reference.length += part.bytes.size();
     if (!part.fetch) continue;
@@ -226,7 +273,8 @@ bool Transaction::Session::put_chunk(std::string_view key, std::span<const Value
       return bytes;
     };
   }
-  files_->put_parts(IcechunkStore::object_key(reference), counted);
+  files_->put_parts(IcechunkStore::object_key(reference), counted,
+                    {.durability = Durability::after_flush});
   return put_reference(key, reference, options);
 }
 
@@ -252,10 +300,10 @@ bool Transaction::Session::erase(std::string_view key, const PutOptions& options
   const auto array = changes_->find_array_of(in_repository);
   auto chunk = find_chunk(in_repository);
   if (!chunk) return true;
-  const ArrayChanges& chunks = changes_->chunks(*array);
-  if (chunks.keeps(chunk->index)) chunk->base_array = array->second.base;
+  ArrayChanges& chunks = changes_->chunks(*array);
+  chunk->base_array = base_array_of(*array, chunks);
   chunk->place.reset();
-  auto& references = changes_->arrays.at(chunk->array).references;
+  auto& references = chunks.references;
   if (value_of(*chunk, base_, *log_, generation_)) {
     references[chunk->number] = ArrayChanges::kErased;
   } else {
@@ -278,15 +326,14 @@ void Transaction::Session::rename(std::string_view from, std::string_view to) {
 std::vector<std::pair<std::uint64_t, std::uint64_t>> Transaction::Session::chunks_of(
     const ChangeSet::Nodes::value_type& array, const ArrayChanges& chunks) const {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
-  const auto& base_array = array.second.base;
   const Snapshot& snapshot = base_->snapshot();
-  if (base_array && snapshot.dimensions(*base_array).size() == chunks.rank()) {
+  if (const auto base_array = base_array_of(array, chunks)) {
     const ByteSpan id = snapshot.id(*base_array);
     for (const ManifestPart& part : snapshot.manifests(*base_array, chunks.rank())) {
       const auto manifest = base_->manifest(part.id);
       manifest->for_each(id, chunks.rank(),
                          [&](std::span<const std::uint64_t> index, std::size_t place) {
-                           if (!part.contains(index) || !chunks.keeps(index)) return;
+                           if (!part.contains(index)) return;
                            const auto number = chunks.number_of(index);
                            if (!number || chunks.references.contains(*number)) return;
                            found.emplace_back(*number, manifest->reference(id, place).length);
@@ -337,34 +384,6 @@ bool Transaction::Session::visit_chunks(std::string_view path, const VisitValue&
     visit(chunks.keys.encode(chunks.index_of(number), path), size);
   }
   return true;
-}
-
-std::string Transaction::Session::changes_as_json() const {
-  const std::lock_guard lock(mutex_);
-  Json json = changes_to_json(*changes_, *log_);
-  json["snapshot"] = base_->snapshot_id();
-  return dump_json(json);
-}
-
-void Transaction::Session::merge(std::string_view text) {
-  const std::lock_guard lock(mutex_);
-  ChangeSet added(base_->snapshot(), ++version_);
-  with_context("the changes to merge", [&] {
-    const Json json = parse_json(text);
-    const std::string* snapshot = find_string(json, "snapshot");
-    if (snapshot == nullptr || *snapshot != base_->snapshot_id()) {
-      throw Error("they do not start from snapshot " + base_->snapshot_id());
-    }
-    read_changes(json, version_, added, *log_);
-  });
-  ChangedChunks changed;
-  for (const auto& [path, node] : changes_->nodes) {
-    if (changes_->is_kept(node) && changes_->has_changed_chunks(node)) changed[node.id];
-  }
-  auto merged = std::make_unique<ChangeSet>(*changes_);
-  const auto conflicts = merge_changes(added, *merged, changed, {.our_chunks_win = true});
-  if (!conflicts.empty()) throw CommitConflict(branch_, conflicts);
-  changes_ = std::move(merged);
 }
 
 }  // namespace zarrcore::icechunk

@@ -78,9 +78,13 @@ class Transaction::Session {
     std::optional<std::size_t> base_array;  // position in the base, which may have the chunk
   };
 
-  // These are called with the mutex held, which find_in_base() and value_of() do not need.
+  // These are called with the mutex held, which value_of() of a chunk does not need.
   std::optional<Chunk> find_chunk(std::string_view key) const;
   Chunk find_chunk_to_change(std::string_view key) const;
+  // The array of the base that has the array's chunks which have not changed.
+  std::optional<std::size_t> base_array_of(const ChangeSet::Nodes::value_type& array,
+                                           const ArrayChanges& chunks) const;
+  std::vector<std::vector<std::uint64_t>> lost_chunks(std::string_view path) const;
   std::optional<Value> value_of(const Chunk& chunk, const std::shared_ptr<IcechunkStore>& base,
                                 const ReferenceLog& log, std::uint64_t generation) const;
   std::optional<Value> value_of(const Node& node) const;
@@ -94,8 +98,9 @@ class Transaction::Session {
   ObjectId put_snapshot(SnapshotRecord& record);
   // Returns false if the branch has another newest snapshot than the base.
   bool move_branch(const ObjectId& snapshot, const SnapshotRecord& record);
-  // Applies the changes to what the branch is now. Returns false if that already has `attempted`.
-  bool rebase(const ObjectId& attempted, bool ours_win);
+  // Applies the changes to what the branch is now. If that already has one of attempts_, it is
+  // returned instead.
+  std::optional<ObjectId> rebase(bool ours_win);
 
   const std::shared_ptr<Store> files_;
   const std::string branch_;
@@ -110,8 +115,9 @@ class Transaction::Session {
   std::shared_ptr<IcechunkStore> base_;
   std::unique_ptr<ChangeSet> changes_;
   std::shared_ptr<ReferenceLog> log_;
-  std::uint64_t generation_ = 0;  // of the base and the log
-  std::uint64_t version_ = 0;     // of the document that was put last
+  std::uint64_t generation_ = 0;    // of the base and the log
+  std::uint64_t version_ = 0;       // of the document that was put last
+  std::vector<ObjectId> attempts_;  // snapshots of the changes that were put
 };
 
 }  // namespace zarrcore::icechunk

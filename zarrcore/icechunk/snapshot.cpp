@@ -230,7 +230,7 @@ std::vector<Snapshot::Dimension> Snapshot::dimensions(std::size_t array) const {
       const std::byte* pair = lengths[i].data();
       const auto length = load_integer<std::uint64_t>(pair, Endian::little);
       const auto chunk = load_integer<std::uint64_t>(pair + kNumberSize, Endian::little);
-      dimensions.push_back({length, chunk == 0 ? 0 : (length - 1) / chunk + (length > 0), {}});
+      dimensions.push_back({length, length == 0 || chunk == 0 ? 0 : (length - 1) / chunk + 1, {}});
     }
   }
   const auto names = data.tables(snapshot_field::kDimensionNames);
@@ -239,6 +239,14 @@ std::vector<Snapshot::Dimension> Snapshot::dimensions(std::size_t array) const {
     if (name) dimensions[i].name = std::string(*name);
   }
   return dimensions;
+}
+
+std::size_t Snapshot::rank(std::size_t array) const {
+  const FlatTable data = required(nodes_[array].table(snapshot_field::kData), "data of the array");
+  if (const auto shape = data.tables(snapshot_field::kShapeV2)) return shape->size();
+  return required(data.structures(snapshot_field::kShape, 2 * sizeof(std::uint64_t)),
+                  "shape of the array")
+      .size();
 }
 
 FlatTables Snapshot::manifest_refs(std::size_t array) const {

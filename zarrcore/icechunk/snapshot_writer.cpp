@@ -225,12 +225,15 @@ Buffer make_log(const ObjectId& id, int format, const ChangeSet& changes,
   return make_envelope(builder.content(), FileType::transaction_log, format);
 }
 
-void add_changed_chunks(ByteSpan log, ChangedChunks& chunks) {
+void add_changed_chunks(ByteSpan log, const std::function<bool(const NodeId&)>& is_wanted,
+                        ChangedChunks& chunks) {
   const Buffer content = open_envelope(log, FileType::transaction_log);
   const FlatTables arrays = required(FlatTable::root(content.span()).tables(7), "changed chunks");
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     NodeId id{};
     std::ranges::copy(required(arrays[i].structure(0, kNodeIdSize), "id of an array"), id.begin());
+    auto& indexes = chunks[id];
+    if (!is_wanted(id)) continue;
     const FlatTables changed = required(arrays[i].tables(1), "changed chunks");
     for (std::size_t k = 0; k < changed.size(); ++k) {
       const auto numbers =
@@ -240,7 +243,7 @@ void add_changed_chunks(ByteSpan log, ChangedChunks& chunks) {
       for (std::size_t axis = 0; axis < numbers.size(); ++axis) {
         index.push_back(load_integer<std::uint32_t>(numbers[axis].data(), Endian::little));
       }
-      chunks[id].push_back(std::move(index));
+      indexes.push_back(std::move(index));
     }
   }
 }

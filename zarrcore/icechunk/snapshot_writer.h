@@ -1,6 +1,7 @@
 // Writes the two files of a commit: the snapshot, and the log of what it changed.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -33,8 +34,10 @@ Buffer make_log(const ObjectId& id, int format, const ChangeSet& changes,
 // That of a commit that changed nothing.
 Buffer make_empty_log(const ObjectId& id, int format);
 
-// The chunks that a commit has changed, in order, by the ids of their arrays.
+// The chunks that a commit has changed, in order, by the ids of their arrays; without the chunks of
+// an array that is not wanted.
 using ChangedChunks = std::map<NodeId, std::vector<std::vector<std::uint64_t>>>;
-void add_changed_chunks(ByteSpan log, ChangedChunks& chunks);
+void add_changed_chunks(ByteSpan log, const std::function<bool(const NodeId& array)>& is_wanted,
+                        ChangedChunks& chunks);
 
 }  // namespace zarrcore::icechunk

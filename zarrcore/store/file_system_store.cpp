@@ -137,14 +137,19 @@ bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart>
     folders_.check(folder);
     const auto id = id_of_node(key);
     write_parts(*file, parts);
-    if (options_.is_durable || options.is_durable) file->sync();
+    const bool is_durable = options_.is_durable || options.durability == Durability::at_once ||
+                            (options.durability == Durability::after_flush && !kSyncsTogether);
+    if (is_durable) file->sync();
     file->close();
     // Puts that replace any version may happen in any order.
     const auto& expected = options.expected;
     const bool is_any = !expected || expected->is_unknown();
     std::unique_ptr<StoreLock> lock;
-    if (expected) lock = lock_of(folder, is_any ? LockMode::shared : LockMode::exclusive);
-    if (options.must_check && !is_any && !lock) throw Error("its folder cannot be locked");
+    if (expected && !options.has_lock) {
+      lock = lock_of(folder, is_any ? LockMode::shared : LockMode::exclusive);
+    }
+    if (options.must_check && !is_any && !lock && !options.has_lock)
+      throw Error("its folder cannot be locked");
     if (!is_any && LocalFile::version(path).differs_from(*expected)) return false;
     try {
       file->rename(path);
@@ -153,8 +158,8 @@ bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart>
       throw;
     }
     folders_.know(folder, id);
-    if (options.is_durable && !options_.is_durable) sync_folder(folder);
-    folders_.sync(folder);
+    if (is_durable) folders_.sync(folder);
+    if (options.durability == Durability::after_flush) must_sync_ = kSyncsTogether;
     return true;
   });
 }
@@ -189,7 +194,7 @@ bool FileSystemStore::erase(std::string_view key, const EraseOptions& options) {
   std::unique_ptr<StoreLock> lock;
   if (expected) lock = lock_of(folder_of(path), LockMode::exclusive);
   if (expected && LocalFile::version(path).differs_from(*expected)) return false;
-  if (!is_folder(path) && remove_entry(path)) folders_.sync(folder_of(path));
+  if (!is_folder(path) && remove_entry(path)) sync_if_durable(folder_of(path));
   return true;
 }
 
@@ -236,7 +241,7 @@ void FileSystemStore::erase_prefix(std::string_view prefix, std::span<const std:
   if (!is_folder(path)) return;
   remove_folder(path);
   folders_.forget(path);
-  folders_.sync(folder_of(path));
+  sync_if_durable(folder_of(path));
 }
 
 void FileSystemStore::rename_prefix(std::string_view from, std::string_view to) {
@@ -247,9 +252,19 @@ void FileSystemStore::rename_prefix(std::string_view from, std::string_view to) 
     folders_.make(folder_of(target));
     with_context({"cannot become ", target}, [&] { rename_folder(source, target); });
     folders_.rename(source, target);
-    folders_.sync(folder_of(target));
-    folders_.sync(folder_of(source));
+    sync_if_durable(folder_of(target));
+    sync_if_durable(folder_of(source));
   });
+}
+
+void FileSystemStore::flush() {
+  if (!must_sync_.exchange(false)) return;
+  try {
+    sync_file_system(folders_.root());
+  } catch (...) {
+    must_sync_ = true;
+    throw;
+  }
 }
 
 std::optional<Store::Parent> FileSystemStore::parent() const {

@@ -8,6 +8,7 @@
 // the folder is not created again.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -48,6 +49,7 @@ class ZARRCORE_API FileSystemStore final : public Store {
                  const PutOptions& options = {}) override;
   std::unique_ptr<StoreLock> lock(std::string_view prefix) override;
   bool erase(std::string_view key, const EraseOptions& options = {}) override;
+  void flush() override;
   void remove_leftovers() override { folders_.remove_leftovers(); }
   DirectoryListing list(std::string_view prefix, const ListOptions& options = {}) override;
   void visit_values(std::string_view prefix, const VisitValue& visit) override;
@@ -58,6 +60,9 @@ class ZARRCORE_API FileSystemStore final : public Store {
 
  private:
   std::string file_of(std::string_view key) const;
+  void sync_if_durable(const std::string& folder) {
+    if (options_.is_durable) folders_.sync(folder);
+  }
   // Null if the folder does not exist or cannot be locked. Throws Error.
   std::unique_ptr<StoreLock> lock_of(const std::string& folder, LockMode mode);
   // Null for documents: that they are absent shows that a node has been removed.
@@ -69,6 +74,7 @@ class ZARRCORE_API FileSystemStore final : public Store {
   LockPatience patience_;
   StoreFolders folders_;
   std::unique_ptr<ValueWatch> watch_;
+  std::atomic<bool> must_sync_ = false;  // at the next flush()
 };
 
 }  // namespace zarrcore

@@ -73,6 +73,15 @@ void adopt_owner(const std::string& path, const std::string& from);
 // Waits until the entries of a folder would survive a loss of power. Throws Error.
 void sync_folder(const std::string& path);
 
+// Waits until all that has been written to the file system of a folder would survive a loss of
+// power. Throws Error. Where kSyncsTogether is false, the system cannot do so.
+#ifdef __linux__
+inline constexpr bool kSyncsTogether = true;
+#else
+inline constexpr bool kSyncsTogether = false;
+#endif
+void sync_file_system(const std::string& folder);
+
 // Removes a file, a link, or an empty folder; false when it does not exist. Throws Error.
 bool remove_entry(const std::string& path);
 

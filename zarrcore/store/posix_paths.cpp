@@ -141,14 +141,30 @@ void adopt_owner(const std::string& path, const std::string& from) {
   if (::chmod(path.c_str(), status.st_mode & kPermissions) != 0) throw Error(problem());
 }
 
-void sync_folder(const std::string& path) {
+namespace {
+
+void sync(const std::string& folder, int (*function)(int descriptor)) {
   const int descriptor =
-      open_descriptor([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+      open_descriptor([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   // Some file systems cannot sync folders because they write their entries at once.
-  const bool is_done = descriptor >= 0 && (::fsync(descriptor) == 0 || errno == EINVAL);
-  const std::string why = is_done ? std::string() : path + ": " + problem();
+  const bool is_done = descriptor >= 0 && (function(descriptor) == 0 || errno == EINVAL);
+  const std::string why = is_done ? std::string() : folder + ": " + problem();
   if (descriptor >= 0) ::close(descriptor);
   if (!is_done) throw Error(why);
+}
+
+}  // namespace
+
+void sync_folder(const std::string& path) {
+  sync(path, ::fsync);
+}
+
+void sync_file_system(const std::string& folder) {
+#ifdef __linux__
+  sync(folder, ::syncfs);
+#else
+  sync_folder(folder);
+#endif
 }
 
 bool remove_entry(const std::string& path) {

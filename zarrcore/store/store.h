@@ -185,21 +185,25 @@ struct ListOptions {
   std::size_t max_names = SIZE_MAX;
 };
 
+// From when on a put is durable: of many, waiting for flush() takes less time.
+enum class Durability : std::uint8_t { none, after_flush, at_once };
+
 struct PutOptions {
   // The version of the value that is replaced or erased, and no other. A version that cannot be
   // distinguished from it is replaced, so stores that know no versions ignore it; an unknown
   // version can be distinguished from none. A store with locks takes the lock of the value's folder
   // for the check and the change, so that no other change with an expected version happens in
-  // between; the thread must not hold it already.
+  // between; the thread must not hold it already, unless `has_lock` says so.
   std::optional<ValueVersion> expected = {};
+  bool has_lock = false;
   // True if the change follows from an earlier read of the value, and the caller has locked no
   // other writers out. A store that cannot tell what others have put since then warns.
   bool depends_on_read = false;
   // Whether to throw Error, and put nothing, if the expected version cannot be checked together
   // with the put. Otherwise a store that cannot do better checks it before.
   bool must_check = false;
-  // Whether to return only when the put would survive a loss of power, if the store can know.
-  bool is_durable = false;
+  // When the put would survive a loss of power, if the store can know.
+  Durability durability = Durability::none;
 };
 using EraseOptions = PutOptions;
 
@@ -297,7 +301,7 @@ class ZARRCORE_API Store {
   virtual std::unique_ptr<StoreLock> lock(std::string_view /*prefix*/) { return nullptr; }
 
   // Completes what has been put, if the store gathers values: until then other programs may see
-  // none of them.
+  // none of them, and puts with Durability::after_flush may not survive a loss of power.
   virtual void flush() {}
 
   // Removes files left by killed writers, as far as they are found quickly. Never throws.

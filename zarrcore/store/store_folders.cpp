@@ -191,7 +191,6 @@ void StoreFolders::remove_leftovers() noexcept {
 }
 
 void StoreFolders::sync(const std::string& folder) {
-  if (!is_durable_) return;
   sync_folder(folder);
   // Includes folders that another thread or process has just created.
   std::vector<std::string> unknown;

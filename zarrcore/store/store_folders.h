@@ -16,7 +16,7 @@ namespace zarrcore {
 
 class StoreFolders {
  public:
-  // The root need not exist. Without `is_durable`, sync() does nothing.
+  // The root need not exist. With `is_durable`, it survives a loss of power once it is made.
   StoreFolders(std::string root, bool is_durable);
 
   const std::string& root() const { return root_; }

@@ -187,6 +187,10 @@ void sync_folder(const std::string& path) {
   }
 }
 
+void sync_file_system(const std::string& folder) {
+  sync_folder(folder);
+}
+
 bool remove_entry(const std::string& path) {
   const DWORD error = remove_one(wide_path(path));
   if (windows::is_absent(error)) return false;

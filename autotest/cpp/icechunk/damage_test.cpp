@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "autotest/cpp/support/one_virtual_file.h"
+#include "zarrcore/icechunk/transaction.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::damage_test {
@@ -32,6 +33,22 @@ std::optional<std::string> read_all(const std::shared_ptr<Store>& files) {
     return all;
   } catch (const Error&) {
     return std::nullopt;
+  }
+}
+
+// To a copy: an error, or a commit.
+void try_to_change(Store& files) {
+  const auto copy = std::make_shared<MemoryStore>();
+  for (const std::string& key : files.list_all("")) {
+    copy->put(key, files.get(key, kNoSizeLimit).value().span());
+  }
+  try {
+    icechunk::Transaction transaction(copy, "main", std::make_shared<OneVirtualFile>());
+    transaction.put("g/a/c/5", std::as_bytes(std::span("55", 2)));
+    transaction.erase("g/a/c/0");
+    transaction.commit({});
+  } catch (const Error&) {
+    // Of damage that is noticed.
   }
 }
 
@@ -95,6 +112,7 @@ TEST_P(UncompressedIcechunk, ChangedBytesAreSafe) {
       damaged[i] = static_cast<char>(damaged[i] ^ flipped);
       put(damaged);
       errors += !read_all(files_);
+      if (flipped == 0x01 || flipped == 0xff) try_to_change(*files_);
     }
   }
   EXPECT_GT(errors, 0);

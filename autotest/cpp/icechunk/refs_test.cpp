@@ -69,6 +69,20 @@ TEST_P(RefsTest, RepositoriesAreMadeInEmptyPlacesOnly) {
   EXPECT_TRUE(other.list_all("").empty());
 }
 
+// The reference lists such names of format 1 percent-encoded, and does not find them.
+TEST_P(RefsTest, NamesThatIcechunkEncodesAreForFormat2) {
+  const std::string first = commit_group(files, "a");
+  for (const std::string name : {"\u00e9", "50%", "a?b", "x^2", "~"}) {
+    if (GetParam() == 1) {
+      EXPECT_ERROR(icechunk::create_branch(*files, name, first), "format 1");
+      EXPECT_ERROR(icechunk::create_tag(*files, name, first), "format 1");
+    } else {
+      icechunk::create_branch(*files, name, first);
+    }
+  }
+  icechunk::create_branch(*files, "it works! (1-a.b_c')", first);
+}
+
 TEST_P(RefsTest, BranchesAreCreatedResetAndDeleted) {
   const std::string first = commit_group(files, "a");
   const std::string second = commit_group(files, "b");

@@ -1,9 +1,14 @@
 #include "zarrcore/icechunk/transaction.h"
 
 #include <gtest/gtest.h>
+#ifndef _WIN32
+#include <sys/resource.h>
+#endif
 
+#include <csignal>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -39,6 +44,12 @@ void put(Store& store, std::string_view key, std::string_view value) {
 std::string text_at(Store& store, std::string_view key) {
   const auto value = store.get(key, kNoSizeLimit);
   return value ? std::string(value->text()) : "(absent)";
+}
+
+// Drops the last chunk.
+void resize_for_a_moment(Store& store) {
+  put(store, "a/zarr.json", array_document("[4]", "[2]"));
+  put(store, "a/zarr.json", array_document("[6]", "[2]"));
 }
 
 // Repositories in memory, of each format.
@@ -128,8 +139,7 @@ TEST_P(TransactionTest, LosesWhatWasOutsideOfASmallerArray) {
   put(transaction, "a/zarr.json", array_document("[6]", "[2]"));
   for (int i = 0; i < 3; ++i) put(transaction, "a/c/" + std::to_string(i), std::to_string(i));
   transaction.commit({});
-  put(transaction, "a/zarr.json", array_document("[4]", "[2]"));
-  put(transaction, "a/zarr.json", array_document("[6]", "[2]"));
+  resize_for_a_moment(transaction);
   EXPECT_TRUE(transaction.has_changes());
   EXPECT_EQ(text_at(transaction, "a/c/1"), "1");
   EXPECT_EQ(text_at(transaction, "a/c/2"), "(absent)");
@@ -137,6 +147,34 @@ TEST_P(TransactionTest, LosesWhatWasOutsideOfASmallerArray) {
   IcechunkStore seen = stored();
   EXPECT_EQ(text_at(seen, "a/c/1"), "1");
   EXPECT_EQ(text_at(seen, "a/c/2"), "(absent)");
+}
+
+TEST_P(TransactionTest, LosesAllChunksOfAnotherRank) {
+  Transaction transaction = start();
+  put(transaction, "a/zarr.json", array_document("[4,4]", "[2,2]"));
+  put(transaction, "a/c/1/1", "four");
+  transaction.commit({});
+  put(transaction, "a/zarr.json", array_document("[4]", "[2]"));
+  EXPECT_EQ(text_at(transaction, "a/c/1"), "(absent)");
+  put(transaction, "a/c/1", "11");
+  put(transaction, "a/zarr.json", array_document("[4,4]", "[2,2]"));
+  EXPECT_EQ(text_at(transaction, "a/c/1/1"), "(absent)");
+  EXPECT_EQ(transaction.list_all("a"), std::vector<std::string>{"a/zarr.json"});
+  transaction.commit({});
+  IcechunkStore seen = stored();
+  EXPECT_EQ(seen.list_all("a"), std::vector<std::string>{"a/zarr.json"});
+}
+
+TEST_P(TransactionTest, StoresSmallChunksInManifestsWhateverTheirParts) {
+  Transaction transaction = start();
+  put(transaction, "a/zarr.json", array_document("[6]", "[2]"));
+  for (const std::size_t size : {100, 256, 257}) {
+    const std::vector<std::byte> half(size, std::byte{7});
+    const ValuePart parts[] = {{half}, {{}, [&] { return Buffer::copy_of(half); }}};
+    transaction.put_parts("a/c/0", parts);
+    EXPECT_EQ(transaction.get("a/c/0", kNoSizeLimit)->size(), 2 * size);
+    EXPECT_EQ(files->list("chunks").keys.size(), size > 256 ? 1 : 0);
+  }
 }
 
 TEST_P(TransactionTest, EndsWithoutChangesAfterTheirInverses) {
@@ -149,6 +187,8 @@ TEST_P(TransactionTest, EndsWithoutChangesAfterTheirInverses) {
   transaction.erase("a/c/1");
   put(transaction, "b/zarr.json", kGroup);
   transaction.erase_prefix("b", {});
+  transaction.rename_prefix("a", "c");
+  transaction.rename_prefix("c", "a");
   EXPECT_FALSE(transaction.has_changes());
   EXPECT_ERROR(transaction.commit({}), "no changes");
   put(transaction, "a/c/0", "1");
@@ -217,6 +257,41 @@ TEST_P(TransactionTest, TakesChunksFromManyThreads) {
   IcechunkStore seen = stored();
   expect_all(seen);
 }
+
+#ifndef _WIN32
+// The limit is like a full disk for temporary files.
+TEST_P(TransactionTest, KeepsItsReferencesWhenTheirFileCannotGrow) {
+  Transaction transaction(files, "main", std::make_shared<OneVirtualFile>(), {},
+                          {.inline_threshold = 1000, .max_memory = 1000});
+  put(transaction, "a/zarr.json", array_document("[100]", "[1]"));
+  const auto key_of = [](int i) { return "a/c/" + std::to_string(i); };
+  const auto text_of = [](int i) { return std::string(300, static_cast<char>('a' + i % 26)); };
+  std::set<int> stored;
+  const auto put_some = [&](int from) {
+    for (int i = from; i < from + 20; ++i) {
+      try {
+        put(transaction, key_of(i), text_of(i));
+        stored.insert(i);
+      } catch (const Error&) {
+      }
+    }
+  };
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
+  const rlimit small{1500, old.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  put_some(0);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &old), 0);
+  put_some(20);
+  EXPECT_LT(stored.size(), 20);
+  transaction.commit({});
+  IcechunkStore seen = this->stored();
+  for (int i = 0; i < 40; ++i) {
+    EXPECT_EQ(text_at(seen, key_of(i)), stored.contains(i) ? text_of(i) : "(absent)") << i;
+  }
+}
+#endif
 
 TEST_P(TransactionTest, KeepsTheKindsOfReferences) {
   Transaction transaction = start();
@@ -365,6 +440,8 @@ TEST_P(RebaseTest, RefusesWhatContradicts) {
       {[](auto& t) { put(t, "g/x/zarr.json", kGroup); }, [](auto& t) { t.erase_prefix("g", {}); }},
       {[](auto& t) { t.erase_prefix("g", {}); }, [](auto& t) { put(t, "g/y/zarr.json", kGroup); }},
       {[](auto& t) { t.rename_prefix("a", "moved"); }, [](auto& t) { put(t, "a/c/0", "77"); }},
+      {[](auto& t) { resize_for_a_moment(t); }, [](auto& t) { put(t, "a/c/2", "77"); }},
+      {[](auto& t) { put(t, "a/c/2", "77"); }, [](auto& t) { resize_for_a_moment(t); }},
   };
   for (std::size_t i = 0; i < conflicts.size(); ++i) {
     SCOPED_TRACE(i);
@@ -384,8 +461,40 @@ TEST_P(RebaseTest, RefusesWhatContradicts) {
     other.commit({});
     if (!first.has("g/zarr.json")) put(first, "g/zarr.json", kGroup);
     if (!first.has("a/zarr.json")) put(first, "a/zarr.json", array_document("[6]", "[2]"));
-    if (first.has_changes()) first.commit({});
+    put(first, "a/c/2", "20");
+    first.commit({});
   }
+}
+
+TEST_P(RebaseTest, SeesChunksThatAWorkerHasDropped) {
+  put(first, "a/c/2", "20");
+  first.commit({});
+  Transaction worker = start();
+  Transaction second = start();
+  resize_for_a_moment(worker);
+  first.merge(worker.changes());
+  first.commit({});
+  put(second, "a/c/2", "77");
+  EXPECT_THROW(second.commit({}), icechunk::CommitConflict);
+}
+
+TEST_P(RebaseTest, DeletesWhatAnotherWorkerHasMovedAwayAndBack) {
+  Transaction worker = start();
+  worker.erase_prefix("a", {});
+  first.rename_prefix("a", "b");
+  first.rename_prefix("b", "a");
+  put(first, "g/b/zarr.json", kGroup);
+  first.merge(worker.changes());
+  EXPECT_FALSE(first.has("a/zarr.json"));
+  first.commit({});
+  IcechunkStore seen = stored();
+  EXPECT_FALSE(seen.has_prefix("a"));
+
+  Transaction mover = start();
+  Transaction eraser = start();
+  mover.rename_prefix("g", "h");
+  eraser.erase_prefix("g", {});
+  EXPECT_THROW(mover.merge(eraser.changes()), icechunk::CommitConflict);
 }
 
 TEST_P(TransactionTest, LetsTwoWritersMakeTheSameGroup) {

@@ -6,16 +6,19 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/vsi/object_put.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/process.h"
 #include "zarrcore/icechunk/refs.h"
+#include "zarrcore/store/local_files.h"
 
 namespace gdal_zarr {
 namespace {
@@ -43,6 +46,15 @@ std::string program_name() {
   std::array<char, 4096> path{};
   if (CPLGetExecPath(path.data(), static_cast<int>(path.size())) == FALSE) return "GDAL";
   return CPLGetBasename(path.data());
+}
+
+// Not the present folder, which is GDAL's choice where no variable names one.
+std::string temporary_folder() {
+  for (const char* option : {"CPL_TMPDIR", "TMPDIR", "TEMP"}) {
+    const char* folder = CPLGetConfigOption(option, nullptr);
+    if (folder != nullptr) return folder;
+  }
+  return zarrcore::utf8_of(std::filesystem::temp_directory_path());
 }
 
 // The text of a session, which may be in a file.
@@ -170,6 +182,17 @@ std::shared_ptr<const Repository> IcechunkWriter::repository() const {
   return Repository::open(files_);
 }
 
+void IcechunkWriter::ignore_root() {
+  ignored_root_ = transaction_->get("zarr.json", zarrcore::kNoSizeLimit).value().text();
+}
+
+bool IcechunkWriter::has_changes() const {
+  if (!transaction_->has_changes()) return false;
+  if (ignored_root_.empty() || !transaction_->list("").prefixes.empty()) return true;
+  const auto root = transaction_->get("zarr.json", zarrcore::kNoSizeLimit);
+  return !root || root->text() != ignored_root_;
+}
+
 void IcechunkWriter::set_failed() noexcept {
   has_failed_ = true;
 }
@@ -185,7 +208,7 @@ void IcechunkWriter::end_flush(const std::string& summary) {
 
 void IcechunkWriter::end_copy(const std::string& summary) {
   const bool is_wanted = options_.commit_time != CommitTime::never && !is_rolled_back_;
-  if (is_wanted && transaction_->has_changes()) commit({}, summary);
+  if (is_wanted && has_changes()) commit({}, summary);
 }
 
 void IcechunkWriter::end(const std::string& summary) {
@@ -210,6 +233,7 @@ void IcechunkWriter::commit(const std::string& message, const std::string& summa
   if (commit.message.empty()) commit.message = program_name() + ": " + summary;
   try {
     transaction_->commit(commit);
+    ignored_root_.clear();
   } catch (const Error& error) {
     std::string text = path_.repository + ": the changes are not committed: " + error.what();
     if (const auto* conflict = dynamic_cast<const CommitConflict*>(&error)) {
@@ -222,10 +246,12 @@ void IcechunkWriter::commit(const std::string& message, const std::string& summa
 // Returns what is said of it.
 std::string IcechunkWriter::save_changes() const {
   try {
-    const std::string file =
-        VSIIsLocal(path_.repository.c_str())
-            ? path_.repository + ".session-" + std::to_string(zarrcore::process_id()) + ".json"
-            : CPLGenerateTempFilename("icechunk-session") + std::string(".json");
+    static std::atomic<int> count;
+    const std::string name = "session-" + std::to_string(zarrcore::process_id()) + '-' +
+                             std::to_string(++count) + ".json";
+    const std::string file = VSIIsLocal(path_.repository.c_str())
+                                 ? path_.repository + '.' + name
+                                 : join_vsi_path(temporary_folder(), "icechunk-" + name);
     const std::string changes = transaction_->changes();
     const zarrcore::ValuePart part{std::as_bytes(std::span(changes))};
     write_file(file, {&part, 1});

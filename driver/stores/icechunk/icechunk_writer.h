@@ -80,6 +80,9 @@ class IcechunkWriter {
   // As it is now.
   std::shared_ptr<const zarrcore::icechunk::Repository> repository() const;
 
+  // The root group, which is all that there is, is a change only together with others.
+  void ignore_root();
+
   // From now on, nothing is committed: a write has failed, or the changes are not wanted.
   void set_failed() noexcept;
   void roll_back();
@@ -96,6 +99,7 @@ class IcechunkWriter {
   void run(const std::string& command, const std::string& value, const std::string& summary);
 
  private:
+  bool has_changes() const;
   void commit(const std::string& message, const std::string& summary);
   std::string save_changes() const;
 
@@ -103,6 +107,7 @@ class IcechunkWriter {
   IcechunkWriteOptions options_;
   std::shared_ptr<zarrcore::Store> files_;
   std::shared_ptr<zarrcore::icechunk::Transaction> transaction_;
+  std::string ignored_root_;  // its document
   std::atomic<bool> has_failed_ = false;
   std::atomic<bool> is_rolled_back_ = false;
 };
