@@ -15,7 +15,7 @@ DATA = np.arange(400).reshape(1, 20, 20).astype("u1")
 
 
 @pytest.mark.parametrize("mode", ["YES", "AUTO"])
-@pytest.mark.parametrize("kind", ["raster", "hierarchy", "appended"])
+@pytest.mark.parametrize("kind", ["appended"])
 def test_only_new_documents_hold_references(tmp_path, mode, kind):
     source = write_tiff(tmp_path / "a.tif", DATA)
     target, options, flags = f"ICECHUNK:{tmp_path}/repository", [], gdal.OF_RASTER

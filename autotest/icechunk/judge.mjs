@@ -12,7 +12,9 @@ async function storage(at) {
     region: "us-east-1", endpointUrl: at.endpoint, allowHttp: true, forcePathStyle: true });
 }
 
-const open = async (at) => Repository.open(await storage(at));
+// `allowed`: the prefixes of containers whose virtual chunks may be read.
+const open = async (at, allowed = []) => Repository.open(
+  await storage(at), null, Object.fromEntries(allowed.map((prefix) => [prefix, null])));
 
 // An Icechunk store as zarrita sees stores.
 const reader = (store) => ({
@@ -79,8 +81,8 @@ const calls = {
   },
 
   // All refs, their ancestry, and what they hold.
-  async describe({ at, of = "values", history = false }) {
-    const repository = await open(at);
+  async describe({ at, of = "values", history = false, allowed }) {
+    const repository = await open(at, allowed);
     const branches = {}, tags = {}, ancestry = {}, snapshots = {};
     for (const name of await repository.listBranches()) {
       // In format 1 it lists folders, in which a killed writer may have left no branch.

@@ -10,6 +10,7 @@
 
 #include "driver/gdal/messages.h"
 #include "driver/raster/overview_levels.h"
+#include "driver/stores/icechunk/virtual_sources.h"
 #include "driver/virtual/grib_blocks.h"
 #include "driver/virtual/tiff_blocks.h"
 #include "driver/virtual/vrt_blocks.h"
@@ -139,13 +140,24 @@ void refer_to_overviews(const std::vector<SourceLevel>& levels, GDALDataset& sou
 
 void check_is_not_virtual(CSLConstList options) {
   if (EQUAL(CSLFetchNameValueDef(options, "VIRTUAL", "NO"), "NO")) return;
-  throw Error("VIRTUAL is an option of copies, as by gdal_translate, to new stores of references");
+  throw Error(
+      "VIRTUAL is an option of copies, as by gdal_translate, to new stores of references "
+      "and to Icechunk repositories");
 }
 
-RasterBlocks find_blocks(GDALDataset& source) {
+RasterBlocks find_blocks(GDALDataset& source, bool is_in_repository) {
   try {
-    if (is_grib(source)) return find_grib_blocks(source);
-    return is_vrt(source) ? find_vrt_blocks(source) : find_tiff_blocks(source);
+    RasterBlocks blocks = is_grib(source)  ? find_grib_blocks(source)
+                          : is_vrt(source) ? find_vrt_blocks(source)
+                                           : find_tiff_blocks(source);
+    if (is_in_repository) {
+      blocks.visit([](const RasterBlock& block) {
+        const std::string& file = block.reference.target;
+        if (!file.empty()) virtual_chunk_url(file);
+        return file.empty();
+      });
+    }
+    return blocks;
   } catch (const Error& problem) {
     throw Error(std::string(problem.what()) + kAdvice);
   }

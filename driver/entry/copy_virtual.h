@@ -11,12 +11,12 @@
 namespace gdal_zarr {
 
 // Throws zarrcore::Error if options ask for a virtual store: only copies have a source, and only
-// new stores of references hold places in it.
+// new stores of references and repositories hold places in it.
 void check_is_not_virtual(CSLConstList options);
 
 // The blocks of a raster that become the chunks of its copy. Throws zarrcore::Error, which says
-// why, if they cannot.
-RasterBlocks find_blocks(GDALDataset& source);
+// why, if they cannot: in an Icechunk repository, if their file has no URL.
+RasterBlocks find_blocks(GDALDataset& source, bool is_in_repository);
 
 // Makes the blocks chunks of the copy, which was created for them, and those of the source's
 // overviews levels of a pyramid. Returns false after a CE_Failure; throws zarrcore::Error, also if

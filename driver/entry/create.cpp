@@ -53,7 +53,7 @@ class RasterCreation {
         is_in_repository_(has_icechunk_prefix(path_)),
         is_appended_(is_in_repository_ || options_.boolean("APPEND_SUBDATASET")) {
     suggest_creation_options(option_list);
-    if (is_appended_) check_is_not_virtual(option_list);
+    if (is_appended_ && !is_in_repository_) check_is_not_virtual(option_list);
     array_name_ = options_.text("ARRAY_NAME");
     if (options_.is_given("ARRAY_NAME")) {
       check_array_name();
@@ -131,10 +131,11 @@ class RasterCreation {
   // The dataset of run() is what was wanted.
   void accept() const {
     // That of a virtual store is beside it.
-    if (!is_appended_ && session_->reference_writer() == nullptr) remove_older_sidecar(path_);
+    if (!is_appended_ && session_->reference_target() == nullptr) remove_older_sidecar(path_);
   }
 
   const CreationOptions& options() const { return options_; }
+  bool is_in_repository() const { return is_in_repository_; }
   bool is_on_network() const { return session_->is_slow(); }
   // Whether run() has begun a new archive.
   bool makes_archive() const { return session_->is_archive(); }
@@ -378,10 +379,11 @@ GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, O
       return fill_copy(creation, *source, raster, is_strict != FALSE, progress, progress_data);
     };
     if (creation.options().is("VIRTUAL", "NO")) return copy(std::nullopt);
-    if (creation.options().is("VIRTUAL", "YES")) return copy(find_blocks(*source));
+    if (creation.options().is("VIRTUAL", "YES"))
+      return copy(find_blocks(*source, creation.is_in_repository()));
     HoldMessages messages;
     try {
-      return copy(find_blocks(*source));
+      return copy(find_blocks(*source, creation.is_in_repository()));
     } catch (const Error& problem) {
       messages.soften();
       CPLDebug("Zarr", "pixels are copied: %s", problem.what());

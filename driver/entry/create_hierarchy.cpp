@@ -30,7 +30,6 @@ MultidimDataset* make_hierarchy(const char* name, CSLConstList group_options,
     check_copies_no_references(options);
     const CreationOptions values(options, kDatasetOption);
     const std::string path = new_store_path(name, values);
-    if (has_icechunk_prefix(path)) check_is_not_virtual(options);
     const auto session = create_session(path, values, "open it for update to add arrays");
     session->end_opening();
     // An archive is complete when it is closed. Elsewhere the documents are stored; over the

@@ -294,6 +294,11 @@ std::shared_ptr<Session> create_session(const std::string& path, const CreationO
     session_options.is_writable = true;
     session_options.icechunk = icechunk_write_options(options);
     session_options.icechunk.new_format = options.is("ICECHUNK_FORMAT", "1") ? 1 : 2;
+    session_options.icechunk.is_virtual = !options.is("VIRTUAL", "NO");
+    session_options.copies_blocks = options.is("VIRTUAL", "AUTO");
+    if (options.is("LOCATIONS", "RELATIVE")) {
+      throw Error(path + ": Icechunk names files by URL: LOCATIONS=RELATIVE is for references");
+    }
     return Session::open(path, session_options);
   }
   for (const char* option : {"OVERWRITE", "NEW_BRANCH"}) {

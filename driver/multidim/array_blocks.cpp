@@ -8,7 +8,9 @@
 #include "driver/multidim/array.h"
 #include "driver/multidim/copied_array.h"
 #include "driver/multidim/copy_plan.h"
+#include "driver/multidim/session.h"
 #include "driver/multidim/structural_info.h"
+#include "driver/stores/icechunk/virtual_sources.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
@@ -16,16 +18,22 @@
 namespace gdal_zarr {
 
 // Nullopt if the elements of `source` are to be copied.
-std::optional<ArrayBlocks> find_blocks_for_copy(const GDALMDArray& source, bool copies_others) {
+std::optional<ArrayBlocks> find_blocks_for_copy(const GDALMDArray& source, const Session& session) {
   // Of HDF5, for values that are stored with the description of the array.
   constexpr std::uint64_t kMaxInlineBytes = 64 << 10;
   try {
-    return find_array_blocks(source);
+    ArrayBlocks blocks = find_array_blocks(source);
+    if (session.icechunk() != nullptr) {
+      const zarrcore::Shape first(source.GetDimensionCount(), 0);
+      const auto block = blocks.find(first);
+      if (block && !block->target.empty()) virtual_chunk_url(block->target);
+    }
+    return blocks;
   } catch (const zarrcore::Error& problem) {
     const bool is_small =
         source.GetDataType().GetClass() != GEDTC_NUMERIC ||
         source.GetTotalElementsCount() <= kMaxInlineBytes / source.GetDataType().GetSize();
-    if (is_small || copies_others) return std::nullopt;
+    if (is_small || session.copies_blocks()) return std::nullopt;
     throw zarrcore::Error("array " + source.GetFullName() + ": " + problem.what() +
                           "; VIRTUAL=AUTO copies such arrays");
   }
@@ -45,6 +53,8 @@ void Array::set_blocks(const BlockLayout& layout) {
         metadata.codecs = layout.codecs;
       },
       zarrcore::NodeKind::array);
+  // In a repository, references are for chunks of the array as its document describes it.
+  session_->writable_hierarchy().flush_node(node_path());
   array_ = session_->reopen_array(node_path());
   load_metadata();
   structural_info_ =
@@ -53,7 +63,7 @@ void Array::set_blocks(const BlockLayout& layout) {
 
 void Array::put_block(std::span<const std::uint64_t> chunk, Reference reference) {
   const zarrcore::ArrayMetadata& metadata = array_->metadata();
-  session_->reference_writer()->put_reference(
+  session_->reference_target()->put_reference(
       metadata.chunk_key_encoding.encode(chunk, metadata.chunk_prefix), std::move(reference));
 }
 

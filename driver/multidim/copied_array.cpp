@@ -319,8 +319,8 @@ bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, boo
     }
     if (progress == nullptr) progress = GDALDummyProgress;
     cost += COPY_COST;
-    const auto blocks = is_new_ && session_->reference_writer() != nullptr
-                            ? find_blocks_for_copy(*source, session_->copies_blocks())
+    const auto blocks = is_new_ && session_->reference_target() != nullptr
+                            ? find_blocks_for_copy(*source, *session_)
                             : std::nullopt;
     if (blocks) set_blocks(blocks->layout);
     const auto original = is_new_ && creation_ && !blocks ? find_original(*source) : nullptr;

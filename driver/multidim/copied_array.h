@@ -15,9 +15,9 @@ namespace gdal_zarr {
 void note_read(const Array& array, const zarrcore::Selection& selection);
 
 // The blocks of `source` that become the chunks of its copy in a virtual store; nullopt if the
-// elements are copied: of small arrays without blocks, or of all with `copies_others`. Throws
+// elements are copied: of small arrays without blocks, or of all if the session says so. Throws
 // zarrcore::Error, which says why there are none.
-std::optional<ArrayBlocks> find_blocks_for_copy(const GDALMDArray& source, bool copies_others);
+std::optional<ArrayBlocks> find_blocks_for_copy(const GDALMDArray& source, const Session& session);
 
 // Copies all elements between arrays of one shape. Reads each chunk of the source once, or nearly
 // so, and writes each chunk or shard of the target once. The values that are in memory at a time

@@ -157,8 +157,9 @@ Session::~Session() {
   }
 }
 
-ReferenceWriter* Session::reference_writer() const {
-  return dynamic_cast<ReferenceWriter*>(hierarchy_->store().get());
+ReferenceTarget* Session::reference_target() const {
+  if (icechunk_) return options_.icechunk.is_virtual ? icechunk_.get() : nullptr;
+  return dynamic_cast<ReferenceTarget*>(hierarchy_->store().get());
 }
 
 zarrcore::Hierarchy& Session::writable_hierarchy() {

@@ -25,7 +25,7 @@
 #include "driver/multidim/read_report.h"
 #include "driver/multidim/stored_nodes.h"
 #include "driver/stores/icechunk/icechunk_writer.h"
-#include "driver/stores/references/reference_writer.h"
+#include "driver/stores/references/reference.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/hierarchy/hierarchy.h"
@@ -51,7 +51,7 @@ struct SessionOptions {
   bool assumes_longlat = false;                           // see conventions/evidence.h
   std::optional<zarrcore::FloatFormat> long_double = {};  // see zarrcore/hierarchy/hierarchy.h
   bool stores_empty_chunks = false;                       // chunks that contain only the fill value
-  // In a new store of references: whether arrays are copied whose blocks cannot be referred to.
+  // Among references to a source: whether arrays are copied whose blocks cannot be referred to.
   bool copies_blocks = false;
   ClassicDatasetFactory make_classic_dataset = nullptr;
   IcechunkWriteOptions icechunk = {};  // for a repository, if it is writable
@@ -91,8 +91,8 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   bool is_writable() const { return options_.is_writable; }
   // Returns true if the store is being written into an archive, which each flush completes.
   bool is_archive() const { return is_archive_; }
-  // The store, if it is a new one of references; else null.
-  ReferenceWriter* reference_writer() const;
+  // The store, if it is being made of references to a source; else null.
+  ReferenceTarget* reference_target() const;
   bool copies_blocks() const { return options_.copies_blocks; }
   // Throws zarrcore::Error when the store was opened for reading.
   zarrcore::Hierarchy& writable_hierarchy();

@@ -79,7 +79,7 @@ constexpr Option kOptions[] = {
         "VIRTUAL", kStore, kVirtual, "NO",
         "Whether chunks are references to parts of the source's files (copies only): all of them "
         "(YES), or where that is possible, others being stored with the references (AUTO). The "
-        "store is a .json document, or a .parq or .parquet folder"),
+        "store is a .json document, a .parq or .parquet folder, or an Icechunk repository"),
     only_with("VIRTUAL=YES or VIRTUAL=AUTO",
               choice("LOCATIONS", kStore, kLocations, "ABSOLUTE",
                      "Whether references name files by absolute paths and URLs, or by paths from "

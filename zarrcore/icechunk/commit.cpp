@@ -1,6 +1,7 @@
 // Commits: the files of a new snapshot are put first; then the branch is moved to it.
 #include <algorithm>
 
+#include "zarrcore/icechunk/containers.h"
 #include "zarrcore/icechunk/formats.h"
 #include "zarrcore/icechunk/manifest_writer.h"
 #include "zarrcore/icechunk/mutable_file.h"
@@ -96,6 +97,10 @@ std::string Transaction::Session::commit(const CommitOptions& options) {
     record.properties.push_back(text_property(name, value, format_));
   }
   std::ranges::sort(record.properties, {}, &Property::name);
+  // Before anybody sees virtual chunks that are in none.
+  if (const auto containers = log_->containers(); !containers.empty()) {
+    add_containers(*files_, format_, containers);
+  }
   ObjectId id = put_snapshot(record);
   while (!move_branch(id, record)) {
     if (const auto own = rebase(options.ours_win)) {

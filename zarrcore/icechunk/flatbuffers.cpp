@@ -2,19 +2,10 @@
 
 #include <bit>
 
+#include "zarrcore/icechunk/flex_types.h"
+
 namespace zarrcore::icechunk {
 namespace {
-
-// The types of FlexBuffers.
-constexpr unsigned kFlexNull = 0;
-constexpr unsigned kFlexInt = 1;
-constexpr unsigned kFlexUnsigned = 2;
-constexpr unsigned kFlexFloat = 3;
-constexpr unsigned kFlexKey = 4;
-constexpr unsigned kFlexString = 5;
-constexpr unsigned kFlexMap = 9;
-constexpr unsigned kFlexVector = 10;
-constexpr unsigned kFlexBool = 26;
 
 // `size` bytes at `position`.
 ByteSpan take(ByteSpan buffer, std::uint64_t position, std::uint64_t size) {

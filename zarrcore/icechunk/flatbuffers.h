@@ -119,5 +119,7 @@ Value required(std::optional<Value> value, std::string_view name) {
 // The content of a FlexBuffer as JSON. Throws Error when it is damaged, and for types that Icechunk
 // does not write: typed vectors, blobs.
 Json read_flex_buffer(ByteSpan buffer);
+// The reverse.
+std::string write_flex_buffer(const Json& json);
 
 }  // namespace zarrcore::icechunk

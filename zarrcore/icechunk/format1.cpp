@@ -14,7 +14,6 @@ constexpr std::string_view kBranch = "branch.";
 constexpr std::string_view kTag = "tag.";
 constexpr std::string_view kRefFile = "ref.json";
 constexpr std::string_view kDeletedSuffix = ".deleted";
-constexpr std::string_view kConfigFile = "config.yaml";
 constexpr std::uint64_t kMaxConfigBytes = 16 << 20;
 constexpr std::uint64_t kMaxRefBytes = 1 << 20;
 // That of format 2 has the whole history.

@@ -34,6 +34,8 @@ class RequestedFiles {
 
 // In format 2.
 inline constexpr std::string_view kRepositoryFile = "repo";
+// The configuration in format 1.
+inline constexpr std::string_view kConfigFile = "config.yaml";
 
 // `file` is the one called kRepositoryFile.
 std::shared_ptr<const Repository> open_format2(std::shared_ptr<Store> files, ByteSpan file);

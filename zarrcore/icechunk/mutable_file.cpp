@@ -28,16 +28,16 @@ bool is_same(const std::optional<Buffer>& a, const Buffer& b) {
   return a && a->text() == b.text();
 }
 
+}  // namespace
+
 // So that the newest comes first in listings.
-std::string backup_name() {
+std::string backup_name(std::string_view file) {
   constexpr std::int64_t kLastTime = 32503680000000;
   const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::system_clock::now().time_since_epoch());
-  return std::string(kRepositoryFile) + '.' + std::to_string(kLastTime - now.count()) + '.' +
+  return std::string(file) + '.' + std::to_string(kLastTime - now.count()) + '.' +
          id_text(new_id<ObjectId>());
 }
-
-}  // namespace
 
 void check_can_replace(Store& files) {
   const StoreTraits traits = files.traits();
@@ -90,7 +90,7 @@ void change_info(Store& files, const ChangeInfo& change) {
                   if (!content) throw Error("the file has been removed");
                   RepositoryInfo info(content->span());
                   info.check_online();
-                  const std::string backup = backup_name();
+                  const std::string backup = backup_name(kRepositoryFile);
                   if (!change(info, backup)) return std::nullopt;
                   files.put(join_path("overwritten", backup), content->span());
                   return info.file();

@@ -1,5 +1,6 @@
-// The files of a repository that change: `repo` in format 2, and a file for each branch and tag in
-// format 1. They are only replaced while they have the content that the new one was made from.
+// The files of a repository that change: `repo` in format 2, and config.yaml and a file for each
+// branch and tag in format 1. They are only replaced while they have the content that the new one
+// was made from.
 //
 // Stores compare the file's version when they replace it. In folders of the local file system that
 // is not one operation, so the repository's folder is locked meanwhile, which other programs do not
@@ -34,6 +35,9 @@ void change_info(Store& files, const ChangeInfo& change);
 using ChangeRef =
     std::function<std::optional<std::string>(const std::optional<std::string>& snapshot)>;
 void change_ref(Store& files, std::string_view key, const ChangeRef& change);
+
+// A new name for a copy of a file, in overwritten/.
+std::string backup_name(std::string_view file);
 
 // Removes a file; `check` gets whether it exists, and may throw.
 void remove_file(Store& files, std::string_view key, const std::function<void(bool exists)>& check);

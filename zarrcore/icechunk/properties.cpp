@@ -8,11 +8,10 @@ namespace {
 constexpr unsigned kName = 0;
 constexpr unsigned kValue = 1;
 
-std::string number_text(std::uint64_t number, unsigned width, Endian endian) {
+std::string number_text(std::uint64_t number, unsigned width) {
   std::string bytes;
   for (unsigned i = 0; i < width; ++i) {
-    const unsigned shift = 8 * (endian == Endian::little ? i : width - 1 - i);
-    bytes += static_cast<char>(number >> shift & 0xff);
+    bytes += static_cast<char>(number >> (8 * (width - 1 - i)) & 0xff);
   }
   return bytes;
 }
@@ -20,22 +19,6 @@ std::string number_text(std::uint64_t number, unsigned width, Endian endian) {
 // The bytes that a number needs: 1, 2, 4 or 8.
 unsigned width_of(std::uint64_t number) {
   return std::bit_ceil((static_cast<unsigned>(std::bit_width(number | 1)) + 7) / 8);
-}
-
-// The size, the text, a zero byte; then the offset back to the text, its type, and its width.
-std::string flex_of(std::string_view text) {
-  constexpr unsigned kString = 5;
-  const unsigned size_width = width_of(text.size());
-  std::string value = number_text(text.size(), size_width, Endian::little);
-  value += text;
-  value += '\0';
-  unsigned width = 1;
-  while (width_of(value.size() + width) > width) width *= 2;
-  value.resize((value.size() + width - 1) / width * width);
-  value += number_text(value.size() - size_width, width, Endian::little);
-  value += static_cast<char>(kString << 2 | static_cast<unsigned>(std::countr_zero(size_width)));
-  value += static_cast<char>(width);
-  return value;
 }
 
 constexpr unsigned kShortText = 0xa0;
@@ -49,7 +32,7 @@ std::string message_pack_of(std::string_view text) {
     value += static_cast<char>(kShortText + text.size());
   } else {
     value += static_cast<char>(kLongText + static_cast<unsigned>(std::countr_zero(width)));
-    value += number_text(text.size(), width, Endian::big);
+    value += number_text(text.size(), width);
   }
   return value.append(text);
 }
@@ -76,7 +59,8 @@ std::optional<std::string> message_pack_text(std::string_view value) {
 }  // namespace
 
 Property text_property(std::string_view name, std::string_view text, int format) {
-  return {std::string(name), format == 1 ? message_pack_of(text) : flex_of(text)};
+  return {std::string(name),
+          format == 1 ? message_pack_of(text) : write_flex_buffer(std::string(text))};
 }
 
 std::optional<std::string> text_of(const Property& property, int format) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "zarrcore/base/endian.h"
+#include "zarrcore/icechunk/containers.h"
 #include "zarrcore/store/local_files.h"
 
 namespace zarrcore::icechunk {
@@ -86,6 +87,11 @@ ReferenceLog::~ReferenceLog() = default;
 std::uint64_t ReferenceLog::add(const ChunkReference& reference) {
   const std::vector<std::byte> entry = entry_of(reference);
   const std::lock_guard lock(mutex_);
+  if (reference.kind == ChunkReference::Kind::external) {
+    if (auto container = container_prefix(reference.object); !container.empty()) {
+      containers_.insert(std::move(container));
+    }
+  }
   if (!memory_.empty() && memory_.size() + entry.size() > max_memory_) {
     if (!file_) file_ = std::make_unique<File>();
     // Others would be at wrong places behind a part of them.
@@ -104,6 +110,11 @@ Buffer ReferenceLog::read(std::uint64_t place, std::uint64_t size) const {
   if (place < file_size_) return file_->read(place, size);
   return Buffer::copy_of(
       ByteSpan(memory_).subspan(memory_size(place - file_size_), memory_size(size)));
+}
+
+std::set<std::string> ReferenceLog::containers() const {
+  const std::lock_guard lock(mutex_);
+  return containers_;
 }
 
 std::uint64_t ReferenceLog::size(std::uint64_t place) const {

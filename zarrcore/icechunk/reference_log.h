@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "zarrcore/icechunk/manifest.h"
@@ -30,6 +32,8 @@ class ReferenceLog {
   Entry get(std::uint64_t place) const;
   // The bytes of the entry that a manifest stores for it, roughly.
   std::uint64_t size(std::uint64_t place) const;
+  // The prefixes of the containers of all virtual chunks; see container_prefix().
+  std::set<std::string> containers() const;
 
  private:
   class File;
@@ -42,6 +46,7 @@ class ReferenceLog {
   std::uint64_t file_size_ = 0;    // of the entries before them
   std::unique_ptr<File> file_;
   bool is_incomplete_ = false;  // the file, after a write that has failed
+  std::set<std::string> containers_;
 };
 
 }  // namespace zarrcore::icechunk

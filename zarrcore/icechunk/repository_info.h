@@ -28,6 +28,7 @@ struct SnapshotRecord {
 // What happened to a repository, as the log numbers it.
 enum class UpdateType : std::uint8_t {
   initialized = 1,
+  config_changed = 3,
   tag_created = 5,
   tag_deleted = 6,
   branch_created = 7,

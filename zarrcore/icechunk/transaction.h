@@ -68,9 +68,10 @@ class Transaction final : public Store {
 
   bool has_changes() const;
   // Makes the changes a snapshot of the branch, and returns its id; the transaction continues from
-  // there. If others have changed the branch meanwhile, the changes are applied to that. Throws
-  // CommitConflict if they cannot be, and Error if there are no changes. When it throws, the branch
-  // is unchanged unless the message says so, and the transaction still has its changes.
+  // there. Virtual chunks get containers in the repository's configuration, unless existing ones
+  // contain them. If others have changed the branch meanwhile, the changes are applied to that.
+  // Throws CommitConflict if they cannot be, and Error if there are no changes. When it throws, the
+  // branch is unchanged unless the message says so, and the transaction still has its changes.
   std::string commit(const CommitOptions& options);
   // Drops all changes.
   void roll_back();

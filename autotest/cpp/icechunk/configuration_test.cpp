@@ -80,6 +80,22 @@ TEST(IcechunkConfiguration, IsReadFromFlexBuffers) {
   expect_both(Configuration(icechunk::read_flex_buffer(*bytes)));
 }
 
+TEST(IcechunkConfiguration, IsWrittenAsFlexBuffers) {
+  const auto bytes = decode_base64(kFlexBuffer);
+  ASSERT_TRUE(bytes);
+  const auto copy_of = [](const Json& json) {
+    const std::string written = icechunk::write_flex_buffer(json);
+    return icechunk::read_flex_buffer(std::as_bytes(std::span(written)));
+  };
+  const Json configuration = icechunk::read_flex_buffer(*bytes);
+  EXPECT_EQ(dump_json(copy_of(configuration)), dump_json(configuration));
+  for (const char* text :
+       {"null", "true", "-7", "18446744073709551615", "0.1", "\"\"", "[]", "{}",
+        R"({"a":[1,[false,{"b":"c","d":null}],-9223372036854775808],"b":"text","c":{"":1.5}})"}) {
+    EXPECT_EQ(dump_json(copy_of(parse_json(text))), text);
+  }
+}
+
 TEST(IcechunkConfiguration, HasDefaults) {
   const Configuration configuration(icechunk::parse_yaml("manifest: null"));
   EXPECT_EQ(configuration.inline_threshold(), 512);

@@ -193,6 +193,14 @@ bool IcechunkWriter::has_changes() const {
   return !root || root->text() != ignored_root_;
 }
 
+void IcechunkWriter::put_reference(std::string_view key, Reference reference) {
+  if (reference.target.empty()) {
+    transaction_->put(key, reference.value.span());
+  } else {
+    transaction_->put_reference(key, sources_.place_of(reference));
+  }
+}
+
 void IcechunkWriter::set_failed() noexcept {
   has_failed_ = true;
 }

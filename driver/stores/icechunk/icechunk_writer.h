@@ -17,6 +17,7 @@
 
 #include "driver/gdal/options.h"
 #include "driver/stores/icechunk/icechunk_path.h"
+#include "driver/stores/icechunk/virtual_sources.h"
 #include "zarrcore/icechunk/transaction.h"
 
 namespace gdal_zarr {
@@ -58,6 +59,7 @@ struct IcechunkWriteOptions {
   std::string session = {};  // the text or the file of changes, see Transaction::changes()
   // Of a repository that is made if there is none; empty if there must be one.
   std::optional<int> new_format = {};
+  bool is_virtual = false;  // whether chunks of new arrays may be parts of other files
 };
 
 // Throws zarrcore::Error for properties that are not a JSON object.
@@ -71,7 +73,7 @@ std::string describe_changes(const std::vector<std::string>& created,
                              const std::function<bool(const std::string& path)>& is_minor);
 
 // Safe to use from several threads at once.
-class IcechunkWriter {
+class IcechunkWriter final : public ReferenceTarget {
  public:
   // Throws zarrcore::Error if the version that `path` names cannot be changed.
   IcechunkWriter(const IcechunkPath& path, IcechunkWriteOptions options);
@@ -82,6 +84,7 @@ class IcechunkWriter {
 
   // The root group, which is all that there is, is a change only together with others.
   void ignore_root();
+  void put_reference(std::string_view key, Reference reference) override;
 
   // From now on, nothing is committed: a write has failed, or the changes are not wanted.
   void set_failed() noexcept;
@@ -108,6 +111,7 @@ class IcechunkWriter {
   std::shared_ptr<zarrcore::Store> files_;
   std::shared_ptr<zarrcore::icechunk::Transaction> transaction_;
   std::string ignored_root_;  // its document
+  VirtualSources sources_;
   std::atomic<bool> has_failed_ = false;
   std::atomic<bool> is_rolled_back_ = false;
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "driver/gdal/worker_scope.h"
+#include "driver/stores/icechunk/virtual_sources.h"
 #include "driver/stores/references/store_file_system.h"
 #include "driver/stores/references/target_files.h"
 #include "driver/stores/vsi/vsi_call.h"
@@ -151,12 +152,10 @@ void VsiVirtualFiles::check_is_unchanged(const std::string& path, const VirtualF
                 std::to_string(file.last_modified) + " at most" + kHint);
   }
   if (has_etag) {
-    const CPLStringList headers(VSIGetFileMetadata(path.c_str(), "HEADERS", nullptr));
-    const std::string_view etag = headers.FetchNameValueDef("ETag", "");
+    const std::string etag = etag_of(path);
     if (without_quotes(etag) != without_quotes(file.etag)) {
       throw Error("the file has changed since a virtual chunk was made of it: its ETag is " +
-                  (etag.empty() ? "unknown" : std::string(etag)) + ", and must be " + file.etag +
-                  kHint);
+                  (etag.empty() ? "unknown" : etag) + ", and must be " + file.etag + kHint);
     }
   }
   const std::lock_guard lock(mutex_);

@@ -20,6 +20,16 @@ struct Reference {
   bool is_path = false;
 };
 
+// What is written has chunks that are parts of other files.
+class ReferenceTarget {
+ public:
+  virtual ~ReferenceTarget() = default;
+
+  // The chunk `key` is `reference`, whose target is a path for GDAL, or empty for a value. Throws
+  // zarrcore::Error.
+  virtual void put_reference(std::string_view key, Reference reference) = 0;
+};
+
 // A set of references in some format. Its functions may be called from several threads at once and
 // throw zarrcore::Error.
 class References {

@@ -21,12 +21,11 @@ namespace gdal_zarr {
 // How references name files: by absolute paths and URLs, or from the folder of the document.
 enum class TargetNames : bool { absolute, relative };
 
-class ReferenceWriter final : public zarrcore::Store {
+class ReferenceWriter final : public zarrcore::Store, public ReferenceTarget {
  public:
   ReferenceWriter(ReferenceKind kind, const std::string& path, TargetNames names);
 
-  // The chunk `key` is `reference`, whose target is a path for GDAL or empty.
-  void put_reference(std::string_view key, Reference reference);
+  void put_reference(std::string_view key, Reference reference) override;
 
   std::optional<zarrcore::Buffer> get(std::string_view key, std::uint64_t max_size) override;
   bool put_parts(std::string_view key, std::span<const zarrcore::ValuePart> parts,
