@@ -14,9 +14,9 @@ namespace {
 // than an unneeded chunk of a file.
 constexpr std::size_t kLocalSteps = 2;
 constexpr std::size_t kRemoteSteps = 3;
-// How many chunks may be ahead, for each thread or request that runs in parallel.
+// The number of prefetched chunks for each thread or request that runs in parallel.
 constexpr std::size_t kChunksPerThread = 3;
-// How many boxes of requests, and chunks in them, are looked at to find those to read ahead.
+// How many boxes of requests, and chunks in them, are searched for chunks to prefetch.
 constexpr std::size_t kMaxBoxes = 64;
 constexpr std::size_t kMaxVisits = 10'000;
 // The rate of chunks that are used again from which on chunks are worth keeping, and the weight of

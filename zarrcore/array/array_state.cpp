@@ -22,7 +22,7 @@ ArrayState::ArrayState(std::shared_ptr<Store> array_store, std::string array_pat
     grid = metadata.chunk_runs.empty()
                ? ChunkGrid::regular(metadata.shape, metadata.chunk_shape)
                : ChunkGrid::rectilinear(metadata.shape, metadata.chunk_runs);
-    // Made now, so that opening the array reports faulty codecs.
+    // Created here, so that opening the array reports faulty codecs.
     const Shape first(metadata.shape.size(), 0);
     first_chain = &chain_for(grid.chunk_shape(first));
     // Copies of the array shall state what is assumed here.

@@ -36,18 +36,19 @@ struct ArrayState {
   const std::string description;  // the store and the array, for messages
   ArrayMetadata metadata;
   const std::shared_ptr<Context> context;
-  std::vector<std::byte> fill_value;  // one element, as missing chunks have it
+  std::vector<std::byte> fill_value;  // one element: the fill value of missing chunks
   ChunkGrid grid;
   const CodecChain* first_chain = nullptr;  // of the first chunk; in a regular grid, of all chunks
   std::uint64_t byte_count = 0;             // of all elements, at most UINT64_MAX
-  std::optional<std::string> scalar_key;    // if it is not the one that the key encoding gives
-  std::unique_ptr<AccessPattern> pattern;   // of its requests
+  // if it differs from the key that the key encoding gives
+  std::optional<std::string> scalar_key;
+  std::unique_ptr<AccessPattern> pattern;  // of its requests
 
   mutable CachedArray cached;  // in the context's cache
   mutable std::atomic<bool> has_prefetched{false};
 
-  // Guarded by `chains_mutex`: the chains made so far, by chunk shape. Chains are never removed,
-  // and each is constant.
+  // Guarded by `chains_mutex`: the codec chains created so far, by chunk shape. Chains are never
+  // removed and never change.
   mutable std::mutex chains_mutex;
   mutable std::map<Shape, std::unique_ptr<const CodecChain>> chains;
 

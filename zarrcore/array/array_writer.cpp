@@ -67,8 +67,8 @@ void read_locked(const ArrayState& array, const FileLocks& locks, const ChunkSli
 
 }  // namespace
 
-// Chunks that are being read. None of them is put meanwhile: a shard would be read with the index
-// of its old value.
+// Chunks that are being read. They are not put meanwhile: a shard would be read with the index of
+// its old value.
 class ArrayWriter::HeldChunks {
  public:
   explicit HeldChunks(ArrayWriter& writer) : writer_(writer) {}
@@ -120,7 +120,7 @@ ArrayWriter::Pending ArrayWriter::pending(const std::vector<std::uint64_t>& chun
     order_.splice(order_.begin(), order_, it->second);
     return *it->second;
   }
-  // Nothing is added if memory runs out on the way.
+  // `added` stays empty if memory runs out here.
   std::list<Pending> added;
   added.push_front(
       std::make_shared<PendingChunk>(state(), chunk, pending_bytes_, options_.stores_empty_chunks));
@@ -310,8 +310,7 @@ void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Desti
         chunk->read(slice, destination.data + slice.offset, destination.converter);
       },
       options.worker_scope);
-  // Only now does the reader look at the caches: a chunk that has just been put has invalidated
-  // them.
+  // The reader looks at the caches only now: a chunk that has just been put has invalidated them.
   ChunkReader reader(state(), state().cached, destination.converter, options, &request);
   reader.read(std::move(stored));
 }

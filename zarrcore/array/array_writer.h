@@ -42,8 +42,8 @@ class PendingChunk;
 struct WriteOptions {
   std::size_t threads = 1;
   WorkerScope worker_scope = nullptr;
-  // The same for background writer threads, which encode and put after the call: it must own what
-  // it needs.
+  // The same for background writer threads, which encode and put after the call has returned: it
+  // must own everything that it uses.
   WorkerScope background_scope = nullptr;
 };
 

@@ -26,8 +26,8 @@ class CachedItem {
  public:
   enum class Kind : std::uint8_t { missing, index, chunk };
 
-  // `version` is that of the value that it was made from. `is_prefetched`: it was read for later
-  // reads (Array::prefetch), and is still used after the value has been removed.
+  // `version`: the version of the value that the item was decoded from. `is_prefetched`: it was
+  // read for later reads (Array::prefetch), and may still be used after the value has been removed.
   explicit CachedItem(const ValueVersion& version, bool is_prefetched = false,
                       Kind kind = Kind::missing)
       : version_(version), is_prefetched_(is_prefetched), kind_(kind) {}
@@ -56,7 +56,7 @@ class CachedItem {
   ValueVersion version_;
   bool is_prefetched_;
   Kind kind_;
-  // That of the value when it was last seen to have this version (ValueWatch::stamp).
+  // The stamp of the value (ValueWatch::stamp) when it was last seen to have this version.
   mutable std::atomic<std::uint64_t> stamp_ = 0;
 };
 

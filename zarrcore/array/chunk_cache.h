@@ -1,9 +1,9 @@
-// The cache of what has been decoded, of all arrays of a Context: chunks, inner chunks, and the
-// indexes of shards. It is bounded in bytes; the least recently used entries are evicted.
+// The cache of decoded chunks, inner chunks and indexes of shards, for all arrays of a Context. It
+// is bounded in bytes; the least recently used entries are evicted.
 //
 // The life of an entry:
 //
-//   absent   No chunk, and no thread that reads it.
+//   absent   Not cached, and not being read.
 //   queued   A walk is expected to need it (read_ahead.h). A task reads it, or the request that
 //            needs it first, if that is earlier.
 //   pending  One thread fetches and decodes it: it holds the Filling of the entry. All others that
@@ -66,10 +66,10 @@ class ChunkCache {
   ChunkCache(const ChunkCache&) = delete;
   ChunkCache& operator=(const ChunkCache&) = delete;
 
-  // A request that uses the cache. What it uses is evicted by other requests, but not by itself:
-  // when that exceeds the bound, the first items stay and the later ones are dropped. Repeating the
-  // request then finds the first ones. (With plain LRU order, each would be evicted just before it
-  // is used again.)
+  // A request that uses the cache. The entries that it uses may be evicted by other requests, but
+  // not by the request itself: when they exceed the bound, the first entries stay and the later
+  // ones are dropped. Repeating the request then finds the first ones. (With plain LRU order, each
+  // would be evicted just before it is used again.)
   struct Request {
     std::uint64_t number = 0;
     std::uint64_t erasures = 0;  // before it began
@@ -105,10 +105,10 @@ class ChunkCache {
   };
 
   struct Found {
-    Item item;                       // null if none is cached
+    Item item;                       // null if no item is cached
     std::shared_ptr<Entry> pending;  // the entry, if another thread is filling it
     Filling filling;                 // with Intent::start, if there is neither
-    bool was_ahead = false;          // this is the first use of an item that was read ahead
+    bool was_ahead = false;          // this is the first use of a prefetched item
   };
   enum class Intent : std::uint8_t {
     look,
@@ -130,8 +130,8 @@ class ChunkCache {
   template <typename Help>
   Item wait(Entry& entry, const Help& help);
 
-  // Queues an entry that will have about `bytes`. Null if it is not absent, or if all entries that
-  // are read ahead would have more than a quarter of the cache.
+  // Queues an entry that will have about `bytes`. Null if the entry is not absent, or if the
+  // prefetched entries would occupy more than a quarter of the cache.
   std::shared_ptr<Entry> queue(CachedArray& array, const Key& key, const PlaceInValue& place,
                                std::uint64_t bytes);
   // Begins to fill an entry, if it is still queued.
@@ -204,7 +204,7 @@ class ChunkCache {
   std::atomic<std::uint64_t> erasures_ = 0;
 };
 
-// One entry. Guarded by the lock of its cache.
+// An entry of the cache, guarded by the cache's lock.
 class ChunkCache::Entry {
  public:
   Entry(CachedArray& array, Key key, const PlaceInValue& place)
@@ -229,7 +229,7 @@ class ChunkCache::Entry {
   std::atomic<State> state_ = State::idle;
   std::atomic<long> process_ = 0;  // which is filling it
   Item item_;
-  std::uint64_t request_ = 0;         // the last one that used it
+  std::uint64_t request_ = 0;         // the last request that used it
   std::uint64_t bytes_ = 0;           // counted in `among_`
   std::uint64_t ahead_bytes_ = 0;     // from queue() to the first use
   std::uint64_t spent_on_parts_ = 0;  // see there

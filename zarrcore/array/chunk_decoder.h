@@ -1,4 +1,4 @@
-// Decoding chunks into the caller's memory, and caching those of which only a part is used.
+// Decodes chunks into the caller's memory, and caches chunks of which only a part is used.
 #pragma once
 
 #include <atomic>
@@ -43,7 +43,7 @@ class ScratchPool {
     DecodedChunk chunk;
   };
 
-  Slot* take_free();  // null if all are taken
+  Slot* take_free();  // null if all are in use
   Slot& take();
   void put_back(Slot& slot);
 
@@ -85,7 +85,8 @@ class ChunkDecoder {
     ChunkCache::Filling filling;
   };
   FoundOrStarted find_or_start(const StoredPart& part) const;
-  // A Filling for a part whose cached item is not to be used. None if another thread fills it.
+  // Returns a Filling for a part whose cached item must not be used; no Filling if another thread
+  // fills the entry.
   FoundOrStarted start_again(const StoredPart& part) const {
     return {nullptr, cache().start(cached_, part.key, part.place(), request_)};
   }
@@ -99,7 +100,7 @@ class ChunkDecoder {
     is_copied,       // it has been copied to the destination
     was_read_ahead,  // likewise, and this is the first use of the chunk
     is_missing,      // the chunk is missing in the store
-    needs_decoding,  // nothing, or nothing that is decoded while `may_decode` is false
+    needs_decoding,  // nothing, or nothing decoded while `may_decode` is false
     is_elsewhere,    // other elements of the chunk
     is_pending,      // nothing yet: wait for `pending`
   };
@@ -120,8 +121,9 @@ class ChunkDecoder {
   void with_scratch(const Body& body) {
     scratch_.with_scratch(body);
   }
-  // Fetched bytes of a chunk. If `owner` is not null, `bytes` are all of its bytes, and it may be
-  // moved from. If the chunk is a value of its own, and to be kept, `version` is the value's.
+  // Fetched bytes of a chunk. If `owner` is not null, it owns `bytes`, which are all of its bytes,
+  // and may be moved from. `version` is the value's version, if the chunk is a whole value and will
+  // be cached.
   struct Encoded {
     ByteSpan bytes;
     Buffer* owner = nullptr;

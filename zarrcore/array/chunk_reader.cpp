@@ -296,7 +296,7 @@ bool ChunkReader::is_done(const StoredPart& part, ChunkDecoder::Cached cached) c
 void ChunkReader::read_together(Parts parts) {
   std::vector<Missed> missed;
   missed.reserve(parts.size());
-  // Others fill their entries. None of those of this thread wait meanwhile.
+  // Other threads fill these entries. This thread holds no unfilled entry while it waits.
   std::vector<std::pair<const StoredPart*, std::shared_ptr<ChunkCache::Entry>>> pending;
   for (const StoredPart& part : parts) {
     ChunkDecoder::Lookup lookup;

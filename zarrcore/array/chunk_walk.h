@@ -66,8 +66,8 @@ struct ChunkSlice {
 };
 
 // Calls `body` with the slice of every chunk that a selection meets. The selection has been checked
-// (check_selection). `strides` are those of the caller's memory, for the selected elements. All
-// calls get the same object.
+// (check_selection). `strides` belong to the caller's memory: one per dimension, from one selected
+// element to the next. All calls get the same object, with new contents.
 void for_each_chunk(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
                     const std::function<void(const ChunkSlice&)>& body);
 

@@ -1,4 +1,4 @@
-// One inner chunk of a pending chunk: what has been written to it, in memory, decoded or already
+// One inner chunk of a pending chunk: the elements written to it, in memory, decoded or already
 // encoded again.
 #pragma once
 
@@ -50,9 +50,9 @@ class WrittenElements {
 // before is then not lost.
 class PendingInnerChunk {
  public:
-  // `chain` is that of the inner chunk. `is_in_shard`: it stays in memory, encoded, until the rest
-  // of its shard is encoded. `stores_empty`: it is also encoded if it contains only the fill value.
-  // The array and the chain must outlive this object.
+  // `chain` is the codec chain of the inner chunk. `is_in_shard`: it stays in memory, encoded,
+  // until the rest of its shard is encoded. `stores_empty`: it is also encoded if it contains only
+  // the fill value. The array and the chain must outlive this object.
   PendingInnerChunk(const ArrayState& array, const CodecChain& chain, bool is_in_shard,
                     bool stores_empty)
       : array_(array), chain_(chain), is_in_shard_(is_in_shard), stores_empty_(stores_empty) {}

@@ -10,7 +10,7 @@
 namespace zarrcore {
 namespace {
 
-// One task decodes about this much, or one chunk.
+// The approximate number of bytes that one task decodes; at least one chunk.
 constexpr std::uint64_t kTaskBytes = 256 << 10;
 
 }  // namespace

@@ -34,8 +34,8 @@ struct StoredPart {
   // Inside a shard that is inside of a shard, and had to be fetched as a whole: where that is.
   std::optional<std::uint64_t> shard_offset = {};
   std::vector<AxisSlice> axes;
-  std::byte* destination = nullptr;        // null: the chunk is only put into the cache, or
-  ChunkCache::Filling* filling = nullptr;  // read ahead of a walk, which this waits for
+  std::byte* destination = nullptr;        // null: the chunk is only put into the cache
+  ChunkCache::Filling* filling = nullptr;  // not null: the chunk is prefetched into this entry
 
   // Returns true if later reads find it even if its value has been removed by then.
   bool is_prefetched() const { return destination == nullptr && filling == nullptr; }
@@ -47,7 +47,7 @@ struct StoredPart {
     return *key + ", inner shard at offset " + std::to_string(*shard_offset);
   }
 
-  // The length of a chunk that is a value of its own.
+  // The length of a chunk that is stored as a whole value.
   static constexpr std::uint64_t kWholeValue = UINT64_MAX;
   bool is_whole_value() const { return length == kWholeValue; }
 };

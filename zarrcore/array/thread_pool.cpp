@@ -233,7 +233,7 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
   {
     const std::lock_guard lock(state_->mutex);
     state_->loops.insert(state_->loops.end(), helpers, loop);
-    // A loop inside another one gets threads of its own: the others may all be in that one.
+    // A nested loop gets additional threads: all others may be busy with the outer loop.
     constexpr std::size_t kMoreInside = 64;
     state_->add_workers(helpers + (loop_depth > 0 ? kMoreInside : 0));
   }
