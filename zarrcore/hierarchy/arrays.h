@@ -27,7 +27,7 @@ struct NewArray {
   DataType data_type;      // data_type_of<float>(), parse_type_name("int16")…
   Shape chunk_shape = {};  // empty: one chunk
   Shape shard_shape = {};  // a multiple of chunk_shape; empty: no shards. v3 only
-  // Bytes-to-bytes codecs, in encoding order, by the names of the v3 specification; those of
+  // Bytes-to-bytes codecs, in encoding order, by the names of the v3 specification; codecs of
   // numcodecs have the prefix "numcodecs.".
   std::vector<CodecMetadata> compression = {{"zstd", {{"level", 3}, {"checksum", false}}}};
   std::optional<Json> fill_value = {};  // as the v3 specification spells it; by default zero

@@ -70,7 +70,7 @@ bool ConsolidatedCopies::has_note_in(Store& store) {
   return store.has(kNoteKey);
 }
 
-// The file only says what to do: one that makes no sense is as one for the topmost group.
+// A file whose content is invalid counts as naming the topmost group.
 std::optional<ConsolidatedCopies::Note> ConsolidatedCopies::read_note() const {
   top_->refresh(kNoteKey);
   const auto text = stored_documents(*top_).text(std::string(kNoteKey));
@@ -143,8 +143,8 @@ void ConsolidatedCopies::remove(std::span<const std::string> paths) {
       without_.insert(group);
     }
   }
-  // The copy of the topmost group is removed first and restored last: if it exists, none is
-  // missing.
+  // The copy of the topmost group is removed first and restored last: while it exists, no other
+  // copy is missing.
   const bool may_have_note = !copies.contains("") && !(knows_versions && copies.empty());
   if (!has_removed && may_have_note) note = read_note();
   if (!note || note->writer != writer_) changed_copies_.clear();

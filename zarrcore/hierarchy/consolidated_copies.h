@@ -59,11 +59,11 @@ class ConsolidatedCopies {
   void note_put(const Document& document);
   void note_erased(const std::string& path);
   void note_renamed(const std::string& path, const std::string& new_path);
-  // An unknown part of a change has been made.
+  // A change failed, and it is unknown which part of it was done.
   void note_failure() { changed_copies_.clear(); }
 
-  // The root of the store gets a copy even if it has none now. `documents` are all of a new store;
-  // empty for one that exists.
+  // The root of the store gets a copy even if it has none now. `documents`: all documents of a new
+  // store; empty if the store already existed.
   void want_root(std::span<const Document> documents);
   // Copies of these groups that are missing are not wanted any more.
   void forget(std::span<const std::string> paths);
@@ -74,13 +74,13 @@ class ConsolidatedCopies {
   // The content of the file that names the groups without their copy.
   struct Note {
     std::set<std::string> groups;
-    std::string writer;  // the only one that has changed documents since; empty if unknown
+    std::string writer;  // the only writer that has changed documents since then; empty if unknown
   };
 
   std::string in_top(std::string_view path) const;
   std::optional<Note> read_note() const;
   void put_note(const std::set<std::string>& groups);
-  // The copy of a group; without documents if it is broken. Nullopt if there is none.
+  // Returns the copy of a group; without documents if it is broken, nullopt if there is no copy.
   std::optional<ConsolidatedDocuments> find(const std::string& group) const;
   std::optional<Json> parse(const std::string& key, const LazyDocument& document) const;
   void put_missing_documents(const std::string& group, ConsolidatedDocuments& copy);

@@ -50,13 +50,13 @@ struct HierarchyOptions {
   std::set<std::string> merged_by_element = {};
   // How documents of slow stores are requested at once; one after the other if empty.
   RunTogether run_together = {};
-  // The path of an array that will be opened: its documents, and those of the groups around it, are
-  // requested with those of the root.
+  // The path of an array that will be opened: its documents and the documents of the groups around
+  // it are requested together with the root's.
   std::string expected_array = {};
   // Documents at the root that have just been requested from this store, by key.
   std::map<std::string, DocumentText> root_documents = {};
-  // True if a store that takes changes may be listed at its root first, which shows documents that
-  // need not be requested; and that listing, if it has just been made.
+  // `lists_root`: the root of a writable store may be listed first, to avoid requests for documents
+  // that do not exist. `root_listing`: that listing, if it has just been made.
   bool lists_root = true;
   std::optional<DirectoryListing> root_listing = {};
 };
@@ -141,8 +141,8 @@ class ZARRCORE_API Hierarchy {
   // The following functions change nodes. They throw Error, which names the node. `path` is a node
   // path. Open arrays do not see the changes.
 
-  // Creates a node below an existing group. Nothing may exist at `path`, not even keys of no node:
-  // old chunks would become chunks of the new array.
+  // Creates a node below an existing group. Nothing may exist at `path`, not even keys that belong
+  // to no node: old chunks would become chunks of the new array.
   void create_node(const std::string& path, NodeMetadata metadata);
   // Changes the metadata of a node, but not its kind. Throws Error when an array is wanted and it
   // is a group: of a root that is both, only the group can be changed.
@@ -164,7 +164,7 @@ class ZARRCORE_API Hierarchy {
   // Puts consolidated metadata into the root, also if it has none. Throws Error when there is no
   // group at the root, or when the format has no consolidated metadata.
   void consolidate() { consolidate({""}); }
-  // Puts that of these groups, and of the groups around them that have some.
+  // Puts the consolidated metadata of these groups, and of the groups around them that have some.
   void consolidate(const std::vector<std::string>& groups);
   // Removes the consolidated metadata of these groups. The groups around them keep theirs.
   void remove_consolidated(const std::vector<std::string>& groups);
@@ -201,7 +201,7 @@ class ZARRCORE_API Hierarchy {
 
   std::shared_ptr<Store> store_;
   HierarchyOptions options_;
-  const Format* format_ = nullptr;            // that of the root, which all nodes share
+  const Format* format_ = nullptr;            // the root's format, which all nodes share
   std::unique_ptr<const Format> own_format_;  // if it is for this store alone
   mutable DocumentReader reader_;
   mutable CopiedDocuments copied_;

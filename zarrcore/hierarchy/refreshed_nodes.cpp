@@ -55,9 +55,9 @@ void Hierarchy::note_read(const std::string& path, ReadDocuments now) const {
   read_documents_.insert_or_assign(path, std::move(now));
 }
 
-// Consolidated metadata that has been removed is made again by a program that changes nodes; until
-// then their own documents count. On a server, where they may be all that tells of nodes, the old
-// ones do.
+// Consolidated metadata may be missing because a program that changes nodes has removed it and will
+// write it again; until then, the nodes' own documents are used. On a server, which may not list
+// nodes, the old consolidated metadata stays in use.
 void Hierarchy::refresh_copies(const ReadDocuments& now) const {
   {
     const std::lock_guard lock(mutex_);
