@@ -35,7 +35,8 @@ constexpr std::uint64_t kSoon = 16;  // times the requests before
 constexpr std::uint32_t kChanges = IN_MODIFY | IN_ATTRIB | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE |
                                    IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
-// Returns true if all changes of a file system are made by this system, which then knows of them.
+// Returns true if a file system is changed by this system alone, whose kernel then reports all
+// changes.
 bool is_on_this_system(const std::string& folder) {
   constexpr std::array<std::uint32_t, 6> kLocal{0xef53 /* ext2 to ext4 */, 0x58465342 /* XFS */,
                                                 0x9123683e /* Btrfs */,    0xf2f52010 /* F2FS */,

@@ -34,7 +34,8 @@ class ListedStore final : public ForwardingStore {
 
   // The names directly below a prefix.
   struct Folder {
-    std::mutex mutex;  // held while the folder is listed; that of its parent may be locked after it
+    // held while the folder is listed; the mutex of its parent may be locked after it
+    std::mutex mutex;
     bool is_known = false;
     bool is_listed = false;  // otherwise it may hold any name
     bool has_all_prefixes = false;

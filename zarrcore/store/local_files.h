@@ -45,8 +45,8 @@ struct FolderId {
 };
 // Nullopt if no folder with this path is found.
 std::optional<FolderId> folder_id(const std::string& path);
-// Returns true if the file system of a folder does not change the id of an existing folder. Those
-// of FUSE may number a folder anew when they have forgotten it.
+// Returns true if the file system of a folder does not change the id of an existing folder. FUSE
+// file systems may assign a new id to a folder that they have forgotten.
 bool has_lasting_ids(const std::string& path);
 
 enum class EntryKind : std::uint8_t { folder, link_to_folder, other };
@@ -154,7 +154,7 @@ ValueVersion file_version(std::uint64_t number, std::uint64_t size, std::int64_t
                           std::int64_t properties_changed);
 
 // The file that a value is written to before it is renamed: a hidden file in the folder of its
-// target with a unique name, `.….zarr-partial`. A process that is killed leaves it behind. It is
+// target with a unique name, `.….zarr-partial`. A killed process leaves the file in place. It is
 // never listed and does no harm; later writers remove it.
 class TemporaryFile {
  public:
@@ -186,8 +186,8 @@ std::string make_temporary_name();
 // Removes the file of a writer that has ended. A writer holds a lock on its file. If the writer may
 // be on another machine, where the lock may not work, the file must be an hour old.
 void remove_abandoned_file(const std::string& path) noexcept;
-// The same for all files beside `path` that have its name before that of a temporary file. Throws
-// Error when the folder cannot be read.
+// The same for all files beside `path` whose names are its name followed by that of a temporary
+// file. Throws Error when the folder cannot be read.
 void remove_abandoned_files(const std::string& path);
 
 // All such files in a folder and the folders below it, by their paths below it, sorted. With

@@ -36,8 +36,8 @@ class OpenFile final : public OpenValue {
   ValueVersion version() const override;
   void release() override;
 
-  // Closes the file that has been open for the longest time; false when none is. Reads of it that
-  // have begun end first.
+  // Closes the file that has been open for the longest time, after reads of it that have begun.
+  // Returns false if no file is open.
   static bool give_back();
 
  private:

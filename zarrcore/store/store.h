@@ -135,8 +135,8 @@ class ZARRCORE_API ValueWatch {
   virtual bool is_stamped(std::string_view key) = 0;
 };
 
-// The listings that a store has made, which spare requests for metadata documents: those that a
-// listing does not show are absent. For programs that change the store. May be used from several
+// The listings that a store has made. They save requests for metadata documents: a document that a
+// listing does not contain is missing. For programs that change the store. May be used from several
 // threads at once.
 class ZARRCORE_API KnownListings {
  public:
@@ -165,8 +165,8 @@ struct StoreTraits {
   // Roughly how many bytes can be read in the time that another range takes. Smaller gaps between
   // ranges are fetched with them.
   std::uint64_t bytes_per_range = std::uint64_t{16} << 10;
-  // True if each range of one value is a request of its own, and get_ranges() sends them one after
-  // the other.
+  // True if each range of a value needs its own request, and get_ranges() sends them one after the
+  // other.
   bool ranges_are_requests = false;
   // True if visit_values() takes fewer requests than listing the prefixes one by one.
   bool lists_all_at_once = false;
@@ -291,13 +291,13 @@ class ZARRCORE_API Store {
   // removed.
   virtual void rename_prefix(std::string_view from, std::string_view to);
 
-  // Takes a lock, for which other threads and processes wait: for reading values directly below
+  // Acquires a lock, for which other threads and processes wait: for reading values directly below
   // `prefix` and putting new ones that depend on them. A thread must not hold two locks. Null if
   // the store has no locks.
   virtual std::unique_ptr<StoreLock> lock(std::string_view /*prefix*/) { return nullptr; }
 
-  // Completes what has been put, if the store gathers values: until then other programs may see
-  // none of them.
+  // Completes the puts so far, if the store collects values: until then, other programs may not see
+  // them.
   virtual void flush() {}
 
   // Removes files left by killed writers, as far as they are found quickly. Never throws.
