@@ -101,7 +101,7 @@ class Bz2Codec final : public StreamCodec {
 }  // namespace
 
 Codec make_bz2(const Json& configuration, const ChunkSpec& /*spec*/) {
-  constexpr int kDefaultLevel = 1;  // that of numcodecs
+  constexpr int kDefaultLevel = 1;  // numcodecs' default
   const auto level = integer_option(configuration, "level", kDefaultLevel);
   return std::make_unique<Bz2Codec>(static_cast<int>(std::clamp<std::int64_t>(level, 1, 9)));
 }

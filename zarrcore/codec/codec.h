@@ -43,7 +43,7 @@ class ArrayToArrayCodec {
  public:
   virtual ~ArrayToArrayCodec() = default;
 
-  // The encoded form of the chunks that the codec was made for.
+  // The encoded form of the chunks that the codec was constructed for.
   virtual const ChunkSpec& encoded_spec() const = 0;
 
   // `encoded` and `decoded` are dense chunks of the two specs.
@@ -157,9 +157,9 @@ class BytesToBytesCodec {
   virtual ByteSpan unframe(ByteSpan encoded) const { return encoded; }
 };
 
-// A filter of numcodecs: it views its input bytes as elements of its own type, and makes other
-// elements from them. It may be on either side of the array-to-bytes codec: in v2 it follows, in v3
-// it precedes, with the chunk's elements in C order as its input.
+// A filter of numcodecs: it views its input bytes as elements of its own type, and produces other
+// elements. It may be on either side of the array-to-bytes codec: in v2 it follows, in v3 it
+// precedes, with the chunk's elements in C order as its input.
 class Filter : public BytesToBytesCodec {
  public:
   // The type of the encoded elements.

@@ -4,7 +4,7 @@
 // Decoded chunks are in *stored order*: dense and in C order, without the transpose codecs that the
 // chain starts with. axis_order() says which dimension of the array each dimension in stored order
 // is. Chunks are copied to their destination with permuted strides, so a transposition needs no
-// pass of its own.
+// separate pass.
 #pragma once
 
 #include <memory>

@@ -11,8 +11,8 @@
 
 namespace zarrcore {
 
-// The array-to-bytes codec for elements of `type` if none is given: `bytes` in little-endian order,
-// or the codec for strings or bytes of variable length.
+// The default array-to-bytes codec for elements of `type`: `bytes` in little-endian order, or the
+// codec for strings or bytes of variable length.
 CodecMetadata default_array_to_bytes(const DataType& type);
 
 // Reads a list of codecs, or one codec without a list around it. Errors start with `what`.

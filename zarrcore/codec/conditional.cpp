@@ -1,6 +1,7 @@
-// The `conditional` codec (zarr-extensions): bytes-to-bytes codecs of which each chunk names those
-// that were applied to it. A chunk starts with `header_bits` bits, least significant first: bit i
-// is set if codec i was applied. By default there are as many bits as codecs, in whole bytes.
+// The `conditional` codec (zarr-extensions): bytes-to-bytes codecs that are applied to some chunks
+// only: each chunk names the codecs that were applied to it. A chunk starts with `header_bits`
+// bits, least significant first: bit i is set if codec i was applied. By default there are as many
+// bits as codecs, in whole bytes.
 #include <algorithm>
 
 #include "zarrcore/base/checked_math.h"

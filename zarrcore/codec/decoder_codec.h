@@ -1,5 +1,5 @@
-// Codecs that only decode: bytes-to-bytes codecs of formats that other programs write, made from
-// one function. Encoding is an error.
+// Codecs that only decode: bytes-to-bytes codecs for formats of other programs, created from one
+// function. Encoding is an error.
 #pragma once
 
 #include <algorithm>

@@ -45,7 +45,7 @@ class HdfStringsCodec final : public ArrayToBytesCodec {
 
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
     check_size("fill_hdf_strings: ", encoded.size(), max_encoded_size());
-    // Each text is kept once, however many elements have it.
+    // Each distinct text is stored once.
     std::unordered_map<const std::string*, VariableElement> kept;
     for (std::uint64_t i = 0; i < count_; ++i) {
       const std::string_view id(reinterpret_cast<const char*>(encoded.data()) + i * kHeapIdSize,

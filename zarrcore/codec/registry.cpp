@@ -163,8 +163,8 @@ constexpr Refusal kRefusals[] = {
      "zstd"},
 };
 
-// An item of a list by its name. zarrs also knows its codecs by URLs that end with the name, and
-// those of others as its own.
+// Finds an item of a list by its name. zarrs also writes its codecs as URLs that end with the name,
+// and codecs of other projects under its own prefix.
 template <typename Items>
 const auto* find_item(const Items& items, std::string_view name) {
   const auto find = [&](const std::string& wanted) {

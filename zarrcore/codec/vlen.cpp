@@ -64,7 +64,7 @@ class VlenCodec final : public ArrayToBytesCodec {
       throw Error("vlen: the chunk has " + std::to_string(count) + " elements where " +
                   std::to_string(count_) + " are expected");
     }
-    // One copy of everything, including the few bytes of the numbers; the elements point into it.
+    // One copy of everything, including the few bytes of the lengths; the elements point into it.
     ByteSpan rest = arena.keep(encoded).subspan(kNumber);
     for (std::uint64_t i = 0; i < count_; ++i) {
       if (rest.size() < kNumber) throw ends_within(i);
