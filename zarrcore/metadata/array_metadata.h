@@ -41,8 +41,8 @@ struct ArrayMetadata {
   Json attributes = Json::object();
   // One per dimension; unnamed ones are empty.
   std::vector<std::optional<std::string>> dimension_names;
-  // Members of the document that a reader may ignore: any (v1, v2), or those that state so (v3).
-  // They are kept because other programs may know them.
+  // Members of the document that a reader may ignore: in v1 and v2 all unknown members, in v3
+  // members that state so. They are written back, because other programs may know them.
   Json unknown_members = Json::object();
   // The prefix of all chunk keys in the store. Of a new array, Hierarchy::create_node() sets it.
   std::string chunk_prefix;

@@ -253,7 +253,7 @@ class DraftFormat final : public Format {
     return {{key, with_context(key, [&] { return make_array_document(array); })}};
   }
   bool has_whole_documents() const override { return false; }
-  // Those of nodes in a store that exists.
+  // Only for new nodes in an existing store.
   const NewArrayRules* new_array_rules() const override {
     static constexpr NewArrayRules kRules{
         .key_kind = ChunkKeyEncoding::Kind::draft,

@@ -30,7 +30,7 @@ std::uint64_t item_size_of(const DataType& type) {
   return type.is_variable() ? 1 : type.item_size;
 }
 
-// Compressors for which v3 has a specification of its own.
+// Translates compressors for which v3 has its own specification.
 CodecMetadata renamed(CodecMetadata codec, const DataType& type) {
   Json& configuration = codec.configuration;
   if (codec.name == "numcodecs.blosc") {
