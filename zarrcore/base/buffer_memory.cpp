@@ -149,8 +149,8 @@ void return_free_memory() {
 
 void expect_large_buffers() {
 #ifdef __GLIBC__
-  // glibc maps buffers by themselves only if they are larger than the largest one that it has seen
-  // freed, and keeps up to twice that size of free memory. See M_MMAP_THRESHOLD in mallopt(3).
+  // glibc allocates a buffer by mmap only if it is larger than the largest such buffer freed so
+  // far, and retains up to twice that size of free memory. See M_MMAP_THRESHOLD in mallopt(3).
   constexpr std::size_t kLarge = std::size_t{16} << 20;
   [[maybe_unused]] static const bool has_seen = [] {
     ::operator delete(::operator new(kLarge, std::nothrow));

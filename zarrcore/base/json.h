@@ -45,8 +45,7 @@ ZARRCORE_API bool is_same_text(const Json& a, const Json& b);
 ZARRCORE_API void copy_member(const Json& from, std::string_view key, Json& to,
                               std::string_view to_key);
 
-// Erases the members of `object` for whose names `test` returns true. One pass, where erasing each
-// of many takes one for each.
+// Erases the members of `object` for whose names `test` returns true, in a single pass.
 template <typename Test>
 void erase_members(Json& object, const Test& test) {
   object.get_ref<Json::object_t&>().erase_members(test);
@@ -79,7 +78,8 @@ ZARRCORE_API const std::string* as_string(const Json& value);
 // The text of the member `key`, or null when there is no such member or it is not a string.
 ZARRCORE_API const std::string* find_string(const Json& value, std::string_view key);
 
-// `value` as an unsigned integer. Throws Error that starts with `what` when it is not one.
+// Returns `value` as an unsigned integer. Throws Error that starts with `what` if it is not an
+// unsigned integer.
 ZARRCORE_API std::uint64_t as_unsigned(const Json& value, std::string_view what);
 
 // `value` as a list of unsigned integers, with the same errors.

@@ -170,7 +170,7 @@ class DenseText {
 class Builder {
  public:
   Builder() = default;
-  // What it reads is plain_json() of this text.
+  // `text` is the original text; read() then gets its plain_json().
   explicit Builder(std::string_view text) : words_(text) {}
 
   // Returns false if `text` is not JSON.

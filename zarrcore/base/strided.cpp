@@ -11,7 +11,7 @@
 namespace zarrcore {
 namespace {
 
-// A list of a few values, one for each dimension, without memory of its own for up to eight.
+// A list of a few values, one for each dimension; up to eight are stored in the object itself.
 template <typename Value>
 class RankList {
  public:

@@ -6,8 +6,8 @@
 namespace zarrcore {
 
 #ifdef __MINGW32__
-// As std::shared_mutex, which MinGW-w64 builds from a lock of winpthreads: two threads that are the
-// first to use that one at the same time both get it.
+// Replaces std::shared_mutex, which has a fault in MinGW-w64's winpthreads: two threads that are
+// the first to lock it at the same time both get the lock.
 class SharedMutex {
  public:
   SharedMutex() = default;
