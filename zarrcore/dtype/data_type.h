@@ -48,7 +48,7 @@ enum class FloatFormat : std::uint8_t {
   float6_e3m2fn,
   float4_e2m1fn,
   // 16 bytes; see dtype/small_float.h.
-  long_double,  // one of the next two: a store does not say which
+  long_double,  // float80 or float128: a store does not say which
   float80,
   float128,
 };
@@ -99,7 +99,7 @@ struct ZARRCORE_API DataType {
   DataType part_type() const { return {TypeKind::floating, item_size / 2, 0, float_format}; }
 };
 
-// A field of a structure. One without a name is padding.
+// A field of a structure. A field without a name is padding.
 struct Field {
   std::string name;
   DataType type;

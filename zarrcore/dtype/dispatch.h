@@ -66,7 +66,7 @@ ValueOf<T> rounded_to(Value value) {
   return load_element<T>(element);
 }
 
-// Stands for a type in a call.
+// Passes a type as an argument of a call.
 template <typename T>
 struct TypeTag {
   using Type = T;
