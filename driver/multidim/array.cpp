@@ -86,7 +86,7 @@ bool Array::IsCacheable() const {
   return session_->has_pam();
 }
 
-// Made on first use, because their variables have to be found in the store.
+// Created on first use, because their indexing variables have to be found in the store.
 const std::vector<std::shared_ptr<GDALDimension>>& Array::GetDimensions() const {
   const std::lock_guard lock(dimensions_mutex_);
   if (!has_dimensions_) {
@@ -226,7 +226,8 @@ std::shared_ptr<GDALMDArray> Array::GetOverview(int index) const {
   });
 }
 
-// Those of the array as a raster, whose bands are all its slices. They replace all levels.
+// Builds the overviews of the array as a raster whose bands are all its slices. They replace all
+// existing levels.
 CPLErr Array::BuildOverviews(const char* resampling, int count, const int* factors,
                              GDALProgressFunc progress, void* progress_data, CSLConstList options) {
   return guarded(CE_Failure, [&]() -> CPLErr {

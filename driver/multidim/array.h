@@ -53,7 +53,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   // The current metadata, which core() may not have yet.
   const zarrcore::ArrayMetadata& metadata() const { return *metadata_; }
   const Packing& packing() const { return packing_; }
-  // Those set in a store opened for reading come before those of the store.
+  // Scale and offset of the array. Values set in a store opened for reading override the stored
+  // ones.
   std::optional<double> scale() const;
   std::optional<double> offset() const;
   // With those that follow from the type, and without netCDF-C's own.
@@ -72,8 +73,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   // returns false.
   bool read_coordinates(std::uint64_t start, std::size_t count,
                         const GDALExtendedDataType& buffer_type, void* buffer) const;
-  // One element of the stored type (item_size bytes, or what one of variable length holds) from one
-  // of GetDataType(), and back. Throw zarrcore::Error.
+  // Converts one element of GetDataType() to the stored type (item_size bytes; for a type of
+  // variable length, the content), and back. Throw zarrcore::Error.
   std::vector<std::byte> stored_element(const void* element) const;
   void gdal_element(const std::vector<std::byte>& stored, void* element) const;
   // Loads the chunks of a selection, for later reads. Options: CACHE_SIZE, in bytes (half of GDAL's
@@ -133,19 +134,19 @@ class Array final : public WithAttributes<GDALPamMDArray> {
 
   // Georeferencing.
 
-  // The convention for writing georeferencing: the one that the attributes follow already, else the
-  // one that was set.
+  // The convention for writing georeferencing: the convention that the attributes already follow,
+  // else the one set by set_convention().
   GeoreferencingConvention convention() const;
   void set_convention(GeoreferencingConvention convention) { convention_ = convention; }
-  // The attributes of the group that holds the array, and of the root; for an array opened by its
-  // own path those of the groups above it. Empty, and null, if there are none.
+  // The attributes of the group that holds the array, and of the root. For an array opened by its
+  // own path, these are groups above the store. If there are none: an empty object, and null.
   std::shared_ptr<const zarrcore::Json> group_attributes() const;
   std::shared_ptr<const zarrcore::Json> root_attributes() const;
   // What may say where the array lies; see conventions/position.h.
   Evidence evidence() const;
   // The positions of X and Y in an array of at least two dimensions.
   RasterAxes raster_axes() const;
-  // The CRS that was set in a store opened for reading; null if none was.
+  // The CRS that was set in a store opened for reading; null if no CRS was set.
   std::shared_ptr<OGRSpatialReference> pam_crs() const;
   // The pyramid that the array belongs to, also if it is opened by its own path and a group above
   // describes it.
@@ -157,8 +158,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
 
   // So that a copy of another array can keep more of it than the program that copies knows.
   void set_creation(ArrayCreation creation) { creation_ = std::move(creation); }
-  // For each dimension of a new array, the name of one that it would share if that had the same
-  // coordinates; empty names, or no names, for none.
+  // For each dimension of a new array, the name of an existing dimension that it would share if the
+  // coordinates were equal; empty names, or no names at all, where there is no such dimension.
   const std::vector<std::string>& shareable_names() const { return shareable_names_; }
   void set_shareable_names(std::vector<std::string> names) { shareable_names_ = std::move(names); }
 
@@ -171,11 +172,12 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   // The array was removed, or has another path: flush() precedes. Throws zarrcore::Error.
   void set_deleted();
   void set_node_path(const std::string& node_path);
-  // One of the arrays that resize_arrays() resizes together; forget_dimensions() follows when the
-  // dimensions have their lengths. Throws zarrcore::Error.
+  // Called by resize_arrays() for each of the arrays that it resizes together; then, when the
+  // dimensions have their new lengths, forget_dimensions(). Throws zarrcore::Error.
   void set_shape(const zarrcore::Shape& shape);
   void forget_dimensions();
-  // One for each dimension of the array. Throws Error when they cannot be found out.
+  // The dimensions of the array, one for each of its axes. Throws Error when they cannot be
+  // determined.
   const std::vector<std::shared_ptr<GDALDimension>>& known_dimensions() const;
 
   // GDALMDArray.
@@ -278,8 +280,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   std::shared_ptr<zarrcore::ArrayWriter> writer();
   std::shared_ptr<zarrcore::ArrayWriter> writer_if_any() const;
 
-  // Gives a new array the stored type, fill value, chunks and codecs of the one that it copies, as
-  // far as its format has them. Returns false if it has none of it.
+  // Gives a new array the stored type, fill value, chunks and codecs of the array that it copies,
+  // as far as its format can express them. Returns false if it can express none of them.
   bool take_layout(const Array& original);
   bool copy_metadata(GDALDataset* source_dataset, const GDALMDArray& source, const Array* original,
                      bool is_strict, GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,

@@ -156,7 +156,7 @@ void Session::move_objects(const std::string& node_path, const std::string& new_
   }
   const auto groups = move(groups_);
   const auto arrays = move(arrays_);
-  // Last: `node_path` may be that of one of them.
+  // Last, because `node_path` may refer to the path of one of these objects.
   for (const auto& [path, group] : groups) group->set_node_path(path);
   for (const auto& [path, array] : arrays) array->set_node_path(path);
 }

@@ -92,8 +92,9 @@ bool has_same_packing(const GDALMDArray& a, const GDALMDArray& b) {
          a.GetOffset(nullptr, nullptr) == b.GetOffset(nullptr, nullptr);
 }
 
-// The array of which `source` has all elements in the same places: itself, or one that another
-// driver's array (VRT) reads. Null if there is none. Reads up to two elements of `source`.
+// Returns the array whose elements `source` has, all in the same places: `source` itself, or an
+// array that another driver's array (VRT) reads. Null if there is no such array. Reads up to two
+// elements of `source`.
 std::shared_ptr<const Array> find_original(const GDALMDArray& source) {
   if (const auto* ours = dynamic_cast<const Array*>(&source)) {
     return ours->session()->array(ours->node_path());

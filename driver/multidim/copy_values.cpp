@@ -33,9 +33,9 @@ constexpr double kMaxNetworkReads = 1.5;
 // Slabs should have enough chunks for all threads, but no more, if that saves no reads.
 constexpr std::uint64_t kWantedBytes = std::uint64_t{32} << 20;
 constexpr std::uint64_t kLeastMemory = std::uint64_t{1} << 20;
-// What an element takes that points to memory of its own, such as a string.
+// The bytes assumed for an element that points to allocated memory, such as a string.
 constexpr std::uint64_t kDynamicElement = 64;
-// Smaller parts of a chunk are not worth a request of their own.
+// Smaller parts of a chunk are not worth a separate request.
 constexpr std::uint64_t kLeastPart = std::uint64_t{32} << 10;
 
 std::uint64_t memory_limit() {
@@ -109,9 +109,9 @@ class ValueCopy {
   }
 
  private:
-  // The one that is read and the one that is written.
+  // One slab is read while another is written.
   static constexpr std::uint64_t kSlabsInMemory = 2;
-  // And what goes from one of them to the file, or back.
+  // And a third is copied to or from the temporary file.
   static constexpr std::uint64_t kSlabsWithFile = 3;
 
   std::uint64_t bytes_per_element() const {

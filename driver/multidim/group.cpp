@@ -176,7 +176,8 @@ std::shared_ptr<GDALGroup> Group::OpenGroup(const std::string& name,
   });
 }
 
-// The dimensions that the group defines, and those of its arrays that no group above defines.
+// The dimensions that the group defines, and the dimensions of its arrays that no group above
+// defines.
 std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*options*/) const {
   return guarded<std::vector<std::shared_ptr<GDALDimension>>>({}, [&] {
     check_exists();
@@ -318,7 +319,7 @@ std::shared_ptr<const Json> Group::current_attributes() const {
   return session_->attributes(node_path_);
 }
 
-// Those of an array at the root belong to the array, not to the group around it.
+// If the root is an array, the attributes belong to the array, not to the group around it.
 std::shared_ptr<const Json> Group::visible_attributes(bool show_all) const {
   if (session_->root_is_array()) return std::make_shared<const Json>(Json::object());
   const auto all = current_attributes();

@@ -36,7 +36,8 @@ void complete_icechunk_metadata(GDALDataset& dataset, const Session& session, co
 
 // True for the item CHANGES.
 bool is_changes_item(const char* name, const char* domain);
-// Its text, until the next call; null if there is none. What is pending has been flushed.
+// The value of the item CHANGES, valid until the next call; null unless the dataset is an Icechunk
+// repository that is open for update. Pending writes must have been flushed.
 const char* icechunk_changes(Session& session);
 
 // Flushes, and carries out a command. A failure is reported as CE_Failure.

@@ -54,10 +54,10 @@ class RasterView {
  public:
   static constexpr std::uint64_t kMaxBands = 65536;
 
-  // `x` and `y` are positions of dimensions; an array of one dimension has no Y, one of none has
-  // neither. `slice` has an index for each of the other dimensions; when it is empty, they make
-  // bands: all of their slices, or those of `range`. Throws zarrcore::Error when that does not fit
-  // the array or exceeds what GDAL can represent.
+  // `x` and `y` are indexes of dimensions; an array of one dimension has no Y, a scalar has
+  // neither. `slice` has an index for each of the other dimensions. If it is empty, the slices
+  // along these dimensions become bands: all of them, or those in `range`. Throws zarrcore::Error
+  // when that does not fit the array or exceeds what GDAL can represent.
   RasterView(std::shared_ptr<Array> array, std::optional<std::size_t> x,
              std::optional<std::size_t> y, const std::vector<std::uint64_t>& slice,
              std::optional<BandRange> range = {});

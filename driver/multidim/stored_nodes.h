@@ -43,8 +43,8 @@ class Pyramids {
   // The node paths of the arrays at coarser levels, the finer first. Those that do not exist are
   // left out, and after a warning those that are not of the same type and as many dimensions.
   std::vector<std::string> overview_paths(const std::string& array_path) const;
-  // The node path of the array at the finest level that has it; empty when `array_path` is that
-  // one, or when no pyramid has it.
+  // The node path of the array at the finest level that has it; empty if `array_path` is already at
+  // that level, or if no pyramid has it.
   std::string finest_level_path(const std::string& array_path) const;
 
   // The pyramids that a group describes. The order of their levels may be uncertain.
@@ -118,9 +118,9 @@ class StoredNodes {
   // Pyramids, also those that a group above the store describes.
   const Pyramids& pyramids() const { return pyramids_; }
   virtual std::optional<PyramidLevel> pyramid_level(const std::string& array_path) const = 0;
-  // The metadata of a variable in the nearest group above the store that has one of this name and
-  // length; null if there is none. `group` is the group that NCZarr states, from the root of its
-  // store on, or empty.
+  // The metadata of a variable of this name and length in the nearest group above the store; null
+  // if there is none. `group` is the group that NCZarr states, as a path from the root of its
+  // store, or empty.
   virtual std::shared_ptr<const zarrcore::ArrayMetadata> metadata_above(
       const std::string& group, const std::string& name, std::uint64_t size) const = 0;
   void warn_unreadable(const std::string& node_path, const char* problem) const;
