@@ -29,7 +29,8 @@ struct Collected {
   std::set<std::pair<std::string, std::string>> ancillaries;  // of an array, and such a path
 };
 
-// CF: the variables that these attributes name describe others. UGRID: those of a mesh do.
+// CF: the variables that these attributes name describe others. UGRID: so do the variables that a
+// mesh names.
 void add_helpers(const zarrcore::Json& attributes, const std::string& group, Collected& found) {
   const std::string* role = zarrcore::find_string(attributes, "cf_role");
   const bool is_mesh = role != nullptr && *role == "mesh_topology";
@@ -102,7 +103,8 @@ bool is_alike(const Candidate& a, const Candidate& b) {
   return a.shape == b.shape && a.type == b.type;
 }
 
-// The largest set of alike arrays of two dimensions in a group; of several, that of the first name.
+// The largest set of similar arrays of two dimensions in a group; among sets of equal size, the one
+// with the first name.
 std::vector<const Candidate*> largest_set(std::span<const Candidate> candidates,
                                           const std::string& group) {
   std::vector<std::vector<const Candidate*>> sets;
@@ -304,7 +306,7 @@ std::optional<GroupName> parse_group_name(const Session& session, const std::str
   try {
     path = zarrcore::normalize_path(name);
   } catch (const Error&) {
-    return std::nullopt;  // it may still be that of an array
+    return std::nullopt;  // it may still be the name of an array
   }
   if (session.hierarchy().has(path, zarrcore::NodeKind::array) ||
       !session.hierarchy().has(path, zarrcore::NodeKind::group)) {

@@ -20,14 +20,14 @@ bool has_codec(const zarrcore::ArrayMetadata& array, std::string_view name) {
                      [&](const zarrcore::CodecMetadata& codec) { return codec.name == name; });
 }
 
-// Chunks of the same shape as those of `fine`, but none larger than the level.
+// Gives the level chunks of the same shape as `fine` has, but none larger than the level.
 void fit_chunks(zarrcore::ArrayMetadata& level, const Array& fine) {
   const zarrcore::Shape inner = fine.core().inner_chunk_shape();
   if (!level.chunk_runs.empty()) {
     level.chunk_runs.clear();
     level.chunk_shape = inner;
   }
-  if (has_codec(level, "reshape")) return;  // made for chunks of this shape
+  if (has_codec(level, "reshape")) return;  // the codec fits only chunks of this shape
   const bool is_sharded = has_codec(level, "sharding_indexed");
   for (std::size_t i = 0; i < level.shape.size(); ++i) {
     std::uint64_t needed = std::max<std::uint64_t>(1, level.shape[i]);
@@ -64,7 +64,7 @@ OverviewLevels::OverviewLevels(const RasterView& view)
     throw Error("array " + name + " belongs to a pyramid that group /" + pyramid->group +
                 " describes already");
   }
-  // A pyramid of other arrays of the group becomes one that all share.
+  // A pyramid that another array of the group has becomes the shared pyramid of all.
   const auto described = session_.pyramids().of_group(group_);
   if (described.empty()) return;
   for (const Level& level : described.front()->levels) {

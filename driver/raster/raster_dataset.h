@@ -29,7 +29,7 @@ inline constexpr const char* kImageStructure = "IMAGE_STRUCTURE";
 // The domain that says which chunks are stored. It is in no list of domains: copies of a dataset
 // would list its store.
 inline constexpr const char* kStoredChunks = "STORED_CHUNKS";
-// The domain that says from what CRS and position were taken.
+// The metadata domain that states the sources of CRS and position.
 inline constexpr const char* kGeoreferencingSource = "GEOREFERENCING_SOURCE";
 
 class RasterDataset final : public GDALPamDataset {
@@ -67,7 +67,7 @@ class RasterDataset final : public GDALPamDataset {
   void share_arrays() { shares_arrays_ = true; }
   // Writes everything pending, as FlushCache() does.
   CPLErr flush(bool at_closing);
-  // The same without GDAL's files beside the store, which a copy that fails must not leave behind.
+  // The same without GDAL's files beside the store, which must not remain after a failed copy.
   CPLErr flush_to_store();
   // For a dataset whose arrays are removed: nothing of it is written any more, not even a sidecar.
   void discard();
@@ -101,8 +101,8 @@ class RasterDataset final : public GDALPamDataset {
   CPLErr Close(GDAL_ZARR_CLOSE_PARAMETERS) override;
 #endif
 
-  // Loads the chunks of a window, for later reads; the size of the buffer does not matter. Options:
-  // those of Array::advise(), for each band.
+  // Loads the chunks of a window, for later reads; the size of the buffer does not matter. Options
+  // for each band: see Array::advise().
   CPLErr AdviseRead(int x, int y, int columns, int rows, int buffer_columns, int buffer_rows,
                     GDALDataType type, int band_count, int* bands, OptionList options) override;
 
@@ -152,10 +152,10 @@ class RasterDataset final : public GDALPamDataset {
 
   // An overview of `fine`.
   RasterDataset(RasterView view, const RasterDataset& fine);
-  // The indexing variables of the dimensions that make bands, or null; kept so that their chunks
-  // stay cached.
+  // The indexing variables of the dimensions that make bands, or null. The dataset holds them so
+  // that their chunks stay cached.
   const std::vector<std::shared_ptr<GDALMDArray>>& variables_of_bands();
-  // Those of the array of a band (counted from 0).
+  // The values of the array that a band (counted from 0) belongs to.
   BandValues& values_of_bands(int band);
   void store_values_of_bands();
   void make_bands();
@@ -167,7 +167,7 @@ class RasterDataset final : public GDALPamDataset {
   void set_image_structure();
   // The items of the domain STORED_CHUNKS; see Array::stored_chunks().
   MetadataList stored_chunks();
-  // A raster of several arrays has no place of its own: its parts are in the sidecars of the
+  // A raster of several arrays has no sidecar for itself: its parts are in the sidecars of the
   // arrays.
   void set_sidecar_place();
   // The files that load_sidecars_of_arrays() and load_sidecar() need.
@@ -194,7 +194,8 @@ class RasterDataset final : public GDALPamDataset {
   void flush_blocks(std::span<const int> bands, int x, int y, int columns, int rows);
   // The shown attributes that all arrays have in common: others are about one band.
   zarrcore::Json shared_attributes() const;
-  // Those of the array's group, and of the root where that has none; empty without a group.
+  // The attributes of the array's group, and the root's attributes that the group does not have;
+  // empty without a group.
   zarrcore::Json group_attributes() const;
   // Updates an item of the metadata after a change of the attribute of a band.
   void show_attribute(const char* name);
@@ -221,7 +222,7 @@ class RasterDataset final : public GDALPamDataset {
   bool fill_overviews(const char* resampling, std::span<RasterDataset* const> levels,
                       std::span<const int> bands, GDALProgressFunc progress, void* progress_data);
 
-  // Made by the destructor. The first member, so that it covers the destructors of the others.
+  // Set by the destructor. The first member, so that it covers the destructors of the others.
   std::optional<FirstFailure> closing_;
   RasterView view_;
   std::shared_ptr<OGRSpatialReference> crs_;
@@ -230,7 +231,7 @@ class RasterDataset final : public GDALPamDataset {
   // Of the store, read on first use.
   struct ControlPoints {
     std::vector<GroundControlPoint> stored;
-    std::vector<GDAL_GCP> list;  // its texts are those of `stored`
+    std::vector<GDAL_GCP> list;  // its texts belong to `stored`
     std::shared_ptr<OGRSpatialReference> crs;
     bool are_read = false;
     bool are_of_product = false;  // not the array's own
@@ -249,7 +250,7 @@ class RasterDataset final : public GDALPamDataset {
   SidecarTexts sidecar_texts_;  // until they are loaded
   std::string loaded_sidecar_;  // the file; empty for none
   bool has_new_arrays_ = false;
-  // What an older version kept must not be used any more.
+  // True if the sidecar of an older version must no longer be used.
   bool hides_older_sidecar_ = false;
   bool georeferencing_has_changed_ = false;
   bool builds_overviews_when_closed_ = false;
@@ -262,7 +263,7 @@ class RasterDataset final : public GDALPamDataset {
   std::vector<std::unique_ptr<RasterDataset>> old_overviews_;  // that no longer are
   std::optional<std::vector<std::unique_ptr<RasterDataset>>> masks_;
   std::optional<std::vector<std::shared_ptr<GDALMDArray>>> variables_of_bands_;
-  std::vector<BandValues> band_values_;                // of each array, made on first use
+  std::vector<BandValues> band_values_;                // of each array, created on first use
   double metadata_seconds_ = kDefaultMetadataSeconds;  // that are left
 };
 

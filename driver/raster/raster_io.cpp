@@ -27,7 +27,7 @@ bool is_of_whole_pixels(const GDALRasterIOExtraArg& extra, int x, int y, int col
           extra.dfYSize == rows);
 }
 
-// Each run of columns is read with each run of rows, in a request of its own.
+// Each run of columns is read with each run of rows, in a separate request.
 constexpr std::size_t kMaxRuns = 8;
 
 // The rows of a window that are written at a time have at most so many bytes.
@@ -166,8 +166,8 @@ void RasterDataset::flush_blocks(std::span<const int> bands, int x, int y, int c
   }
 }
 
-// Reads to a smaller buffer, whose size is that of the request. Nullopt where the pixels are too
-// unevenly spaced.
+// Reads to a buffer that is smaller than the window. Nullopt where the pixels are too unevenly
+// spaced.
 std::optional<CPLErr> RasterDataset::read_decimated(int x, int y, int columns, int rows,
                                                     const RasterRequest& request,
                                                     std::span<const int> bands) {

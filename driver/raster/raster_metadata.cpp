@@ -228,9 +228,9 @@ void RasterDataset::set_image_structure() {
     GDALDataset::SetMetadataItem("INTERLEAVE", interleave, kImageStructure);
 }
 
-// Replaces the attributes that are shown as metadata, or those of the item `only`. Those that the
-// text leaves as they were shown stay as the arrays or the root have them by now: with their type,
-// and as other programs have changed them.
+// Replaces the attributes that are shown as metadata, or those of the item `only`. An attribute
+// whose text is unchanged is left as it is now stored in the arrays or the root: with its type, and
+// with changes by other programs.
 void RasterDataset::change_metadata(CPLStringList metadata, const char* only) {
   const zarrcore::Json root = group_attributes();
   zarrcore::Json shared = shared_attributes();

@@ -75,7 +75,7 @@ void copy_domains(GDALMajorObject& source, GDALMajorObject& destination) {
   }
 }
 
-// Only one that is kept beside the source: none is computed.
+// Copies a histogram that is stored beside the source. Does not compute one.
 void copy_histogram(GDALRasterBand& source, GDALRasterBand& destination) {
   double low = 0;
   double high = 0;
@@ -163,7 +163,7 @@ std::string read_sidecar(const std::string& file) {
     if (size == 0 || size > kMaxSidecarBytes) return {};
     return std::string(read_bytes(opened.get(), 0, size).text());
   } catch (const zarrcore::Error&) {
-    return {};  // a server may refuse what it has not
+    return {};  // a server may refuse access to a file that does not exist
   }
 }
 
@@ -230,7 +230,7 @@ void copy_unstored(GDALDataset& source, GDALDataset& destination) {
 
 void copy_unstored(GDALRasterBand& source, GDALRasterBand& destination) {
   if (GDALColorTable* table = source.GetColorTable()) destination.SetColorTable(table);
-  // Those of flags, which are attributes, come with the array.
+  // Names of flags are attributes, which are copied with the array.
   if (char** names = source.GetCategoryNames();
       names != nullptr && !are_equal(names, destination.GetCategoryNames())) {
     destination.SetCategoryNames(names);

@@ -19,7 +19,7 @@
 namespace gdal_zarr {
 
 using SidecarXml = std::unique_ptr<CPLXMLNode, decltype(&CPLDestroyXMLNode)>;
-// By file; empty for one that does not exist.
+// The contents of sidecar files by path; empty if the file does not exist.
 using SidecarTexts = std::map<std::string, std::string>;
 
 // A <Subdataset> of a file; if the name is empty, what the file has outside of all of them.
@@ -65,7 +65,7 @@ SidecarXml empty_sidecar_part();
 // Ground control points, and metadata of other domains than the default one.
 void copy_unstored(GDALDataset& source, GDALDataset& destination);
 
-// Metadata, colour table, names of categories, attribute table, and a histogram that is kept.
+// Copies metadata, colour table, names of categories, attribute table, and a stored histogram.
 void copy_unstored(GDALRasterBand& source, GDALRasterBand& destination);
 
 }  // namespace gdal_zarr
