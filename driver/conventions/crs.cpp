@@ -50,7 +50,7 @@ bool fits_unit(const OGRSpatialReference& crs, const std::string& unit) {
 // Gives a projected CRS the unit of the coordinates: every position stays where it is.
 void adopt_unit(OGRSpatialReference& crs, const std::string& text) {
   const cf::Unit unit = cf::read_unit(text);
-  // Feet are often those of the CRS, under another name.
+  // Units of feet often differ from the CRS's unit in name only.
   if (unit.kind != cf::UnitKind::length || !crs.IsProjected() ||
       std::abs(crs.GetLinearUnits() / unit.size - 1) < 1e-5) {
     return;
@@ -102,7 +102,7 @@ class CrsSearch {
     enum class Scope : std::uint8_t {
       array,   // of the array itself
       denied,  // not for an array that says it has no CRS
-      lonely,  // nor for one that has another
+      lonely,  // nor for one that has another CRS
     } scope;
   };
 
@@ -196,7 +196,7 @@ class CrsSearch {
     return {crs, "the product's metadata"};
   }
 
-  // Empty for a CRS that cannot be that of the coordinates.
+  // Empty if the CRS cannot be the CRS of the coordinates.
   FoundCrs accepted(FoundCrs found) const {
     if (!found.crs) return found;
     if (!has_own_unit_ && !fits_unit(*found.crs, unit_)) {
@@ -209,7 +209,7 @@ class CrsSearch {
     return found;
   }
 
-  // Of several variables, of which none is preferred; warns if they differ.
+  // The CRS of several equally preferred variables; warns if they differ.
   FoundCrs from_variables(const std::vector<EvidenceVariable>& variables) const {
     FoundCrs found;
     for (const EvidenceVariable& variable : variables) {

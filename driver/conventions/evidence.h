@@ -27,9 +27,9 @@ struct EvidenceAxis {
   std::string name;
   bool is_named = false;  // by the array's metadata
   std::uint64_t size = 0;
-  std::string type;  // one of GDAL_DIM_TYPE_…, or empty
-  // Its coordinate variable. Attributes are null if there is none, or if its numbers are only
-  // distances from the first element; the path is empty if it is in no store.
+  std::string type;  // a GDAL_DIM_TYPE_…, or empty
+  // The dimension's coordinate variable. `attributes` is null if it has none, or if its numbers are
+  // only distances from the first element; `path` is empty if the variable is not in the store.
   std::shared_ptr<const zarrcore::Json> attributes = {};
   std::string path = {};
   std::string unit = {};
@@ -43,7 +43,7 @@ struct EvidenceScope {
   enum class Shape : std::uint8_t {
     own,      // it is for this array
     finest,   // for an array of this shape, or of any if it states none
-    matching  // only for an array of the shape that it states
+    matching  // only for an array of the shape that the scope states
   } shape = Shape::own;
 };
 
@@ -86,7 +86,8 @@ struct Evidence {
   // The unpacked elements at the corners of the last two dimensions of a variable, at the first
   // indexes of others, row by row; empty if they cannot be read.
   std::function<std::vector<double>(const EvidenceVariable&)> corners = {};
-  // The same array at the finest level of its pyramid; null for that one itself.
+  // Returns the evidence of the same array at the finest level of its pyramid; null if the array is
+  // at that level.
   std::function<std::shared_ptr<const Evidence>()> finest = {};
 };
 

@@ -77,8 +77,8 @@ struct GroundControlPoint {
   bool operator==(const GroundControlPoint&) const = default;
 };
 
-// Empty if the attributes have none, or, after a warning, if they are not such a text. `name` is
-// that of the variable, for the message.
+// The ground control points in the attributes; empty if there are none, or, after a warning, if
+// they cannot be parsed. `name` is the variable's name, for the message.
 std::vector<GroundControlPoint> parse_gcps(const zarrcore::Json& attributes,
                                            const std::string& name);
 

@@ -70,7 +70,7 @@ void add_axes(const Json* axes, Multiscales& multiscales) {
   }
 }
 
-// In OME-Zarr 0.6, the axes are those of a coordinate system; the first is that of the image.
+// In OME-Zarr 0.6, coordinate systems have the axes; the first system is the image's.
 const Json* find_axes(const Json& pyramid) {
   if (const Json* axes = find_member(pyramid, "axes")) return axes;
   const Json* systems = find_member(pyramid, "coordinateSystems");

@@ -238,8 +238,9 @@ class Finder {
     return is_count((*coordinates_)[0]) && is_count((*coordinates_)[1]) && find_2d();
   }
 
-  // Returns true if longitudes and latitudes of two dimensions contradict those of X and Y, which
-  // then are nominal, as those of ocean models are: they hold where the grid follows the meridians.
+  // Returns true if two-dimensional longitudes and latitudes contradict the coordinates of X and Y.
+  // These are then nominal, as in ocean models: they are correct only where the grid follows the
+  // meridians.
   bool are_nominal() {
     const auto is_angle = [](const EvidenceAxis& axis) {
       return axis.size > 1 && STARTS_WITH_CI(axis.unit.c_str(), "degree");

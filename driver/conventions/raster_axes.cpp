@@ -78,7 +78,7 @@ bool is_on_the_map(const EvidenceAxis& axis) {
   return cf::read_unit(axis.unit).kind != cf::UnitKind::other;
 }
 
-// Returns true if one of the words in a name is that of longitudes ("lon") or latitudes ("lat"):
+// Returns true if one of the words in a name means longitudes ("lon") or latitudes ("lat"):
 // "XLONG", "nav_lon", "lonc", "Longitude_t", but not "longwave" or "plate".
 bool names_coordinate(std::string_view name, const std::string& word) {
   const std::string text = zarrcore::lower_case(name);

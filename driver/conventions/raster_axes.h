@@ -10,8 +10,8 @@
 
 namespace gdal_zarr {
 
-// The dimensions X and Y of an array of at least two: those that `spatial:dimensions` names, else
-// those whose coordinates or names are of X and Y, else those of the shape that the convention
+// The dimensions X and Y of an array of at least two dimensions: the ones that `spatial:dimensions`
+// names, else by their coordinates or names, else the dimensions of the shape that the convention
 // states, else the last two.
 RasterAxes find_raster_axes(const Evidence& evidence);
 

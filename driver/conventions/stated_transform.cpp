@@ -35,7 +35,7 @@ bool is_for_shape(const Evidence& evidence, const EvidenceScope& scope, const Ra
   return false;
 }
 
-// Not those of groups for an array whose own transform is null.
+// Attributes of groups do not apply to an array whose own transform is null.
 FoundTransform from_spatial(const Evidence& evidence, const RasterAxes& axes) {
   for (const EvidenceScope& scope : evidence.scopes) {
     const auto transform = spatial_transform(*scope.attributes);

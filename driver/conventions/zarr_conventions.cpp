@@ -67,7 +67,7 @@ GeoTransform moved(const GeoTransform& transform, double cells) {
 }  // namespace
 
 std::optional<GeoTransform> affine_transform(const Json& list) {
-  // Nine numbers are those of a whole matrix.
+  // Nine numbers are a whole 3×3 matrix.
   if (!list.is_array() || (list.size() != 6 && list.size() != 9)) return std::nullopt;
   GeoTransform transform{};
   constexpr std::size_t kOrder[] = {2, 0, 1, 5, 3, 4};

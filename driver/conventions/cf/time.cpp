@@ -162,7 +162,7 @@ constexpr std::string_view kSince = " since ";
 constexpr std::int64_t kMicroseconds = 1'000'000;  // in a second
 constexpr std::int64_t kDay = 86'400 * kMicroseconds;
 
-// A year is that of the calendar; where its years differ, a tropical year.
+// The average length of a year in the calendar; if its years differ in length, a tropical year.
 double year_length(Calendar calendar) {
   const Months* months = uniform_months(calendar);
   return months != nullptr ? 1.0 * months->back() * kDay : 31'556'925.9747 * kMicroseconds;
