@@ -33,8 +33,8 @@ struct ChunkLayout {
   }
 };
 
-// The smallest multiples of the lengths of `inner`, none of which is 0, that are at least as long
-// as `shape`. Empty if one passes 2^64.
+// The smallest multiples of the lengths of `inner` (none of them 0) that are at least as long as
+// `shape`. Nullopt if one exceeds 2^64.
 std::optional<zarrcore::Shape> multiples_of(const zarrcore::Shape& inner, zarrcore::Shape shape);
 
 // The chunks and shards, by the options BLOCKSIZE, SHARD_CHUNK_SHAPE, CHUNKS, SHARDING, ACCESS,
@@ -43,10 +43,10 @@ std::optional<zarrcore::Shape> multiples_of(const zarrcore::Shape& inner, zarrco
 ChunkLayout make_chunk_layout(const NewArray& array, std::uint64_t item_size,
                               const CreationOptions& options);
 
-// The codecs for elements of `type`, by the options COMPRESS, FILTER, KEEPBITS, CHECKSUM, those of
-// each compressor, and CHUNK_MEMORY_LAYOUT; and the sharding of its layout. Throws zarrcore::Error
-// on options that contradict each other or do not fit the type, and on chunks too large for their
-// compressor.
+// The codecs for elements of `type`, by the options COMPRESS, FILTER, KEEPBITS, CHECKSUM,
+// CHUNK_MEMORY_LAYOUT and each compressor's options; and the sharding of its layout. Throws
+// zarrcore::Error on options that contradict each other or do not fit the type, and on chunks too
+// large for their compressor.
 std::vector<zarrcore::CodecMetadata> make_new_codecs(const zarrcore::DataType& type,
                                                      const ChunkLayout& layout,
                                                      const zarrcore::NewArrayRules& rules,

@@ -26,15 +26,15 @@ inline constexpr unsigned kAllOptions = kDatasetOption | kRasterOption | kArrayO
 
 std::span<const Option> creation_options();
 
-// The option of this name or alias, in letters of any case; null if there is none.
+// The option of this name or alias, case-insensitive; null if it does not exist.
 const Option* find_creation_option(std::string_view name);
 
 // The XML of a GDAL_DMD_…CREATIONOPTIONLIST; `element` is the name of its root.
 std::string creation_option_list(unsigned scopes, std::string_view element);
 
 // Warns of entries without effect: names that are not options of these scopes, and options that
-// need another one that is not given. For lists that GDAL does not validate, unlike those for
-// datasets. Throws as CreationOptions does.
+// require another option that is not given. For lists that GDAL does not validate, unlike creation
+// options of datasets. Throws as CreationOptions does.
 void warn_of_unused_options(CSLConstList options, unsigned scopes);
 
 // A copy of the options of an array without a BLOCKSIZE beside CHUNKS=AUTO, SHARDING=AUTO or
