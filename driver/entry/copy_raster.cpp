@@ -76,7 +76,7 @@ bool copy_window(GDALDataset& source, RasterDataset& destination, const zarrcore
 
 bool copy_pixels(GDALDataset& source, RasterDataset& destination, const PartialProgress& progress) {
   const RasterView& view = destination.view();
-  // One that holds the values of all bands.
+  // A type that can hold the values of all bands.
   GDALDataType type = view.array().GetDataType().GetNumericDataType();
   for (const auto& array : view.arrays()) {
     type = union_of_types(type, array->GetDataType().GetNumericDataType());
@@ -121,7 +121,7 @@ void copy_nodata(GDALRasterBand& source, GDALRasterBand& destination) {
   }
 }
 
-// The description of a slice is kept in the sidecar: it is not the name of the new array.
+// The description of a slice is stored in the sidecar: it is not the name of the new array.
 void copy_name(GDALRasterBand& source, RasterBand& destination) {
   const std::string name = source.GetDescription();
   if (name == describe_slice(source.GetMetadata())) {
@@ -150,9 +150,8 @@ std::optional<GeoTransform> transform_of(GDALDataset& source) {
   return found == CE_None ? std::optional(transform) : std::nullopt;
 }
 
-// Returns true if bands keep their names when the arrays get a dataset's item `long_name` as their
-// attribute. A band without a name takes that attribute for its name; a slice has a name of its
-// own.
+// Returns true if bands keep their names when a dataset's item `long_name` becomes an attribute of
+// the arrays. A band without a name takes that attribute as its name; a slice has its own name.
 bool leaves_names(const char* item, GDALDataset& source, const RasterView& copy) {
   for (GDALRasterBand* band : source.GetBands()) {
     const std::string name = band->GetDescription();
@@ -261,7 +260,7 @@ bool copy_raster(GDALDataset& source, RasterDataset& destination, const RasterBl
                         : !copy_pixels(source, destination, part)) {
     return false;
   }
-  // Written pixels drop statistics, so those of the source come after them.
+  // Writing pixels removes statistics, so the source's statistics are copied afterwards.
   for (int band = 1; band <= source.GetRasterCount(); ++band) {
     copy_unstored(*source.GetRasterBand(band), *destination.GetRasterBand(band));
   }

@@ -136,7 +136,7 @@ std::optional<RasterBlocks> find_blocks(GDALDataset& source, const CreationOptio
 bool refer_to_blocks(const RasterBlocks& blocks, GDALDataset& source, RasterDataset& destination,
                      const PartialProgress& progress) {
   const bool leaves_others = destination.view().array().session()->copies_blocks();
-  // GDAL makes the overviews of a VRT of those of its sources.
+  // Overviews of a VRT are resampled by GDAL from its sources' overviews: they have no blocks.
   const auto levels = is_vrt(source) || is_grib(source)
                           ? std::vector<SourceLevel>()
                           : find_levels(source, blocks, leaves_others);

@@ -20,7 +20,7 @@ void check_is_not_virtual(CSLConstList options);
 // that, and with VIRTUAL=AUTO if they cannot. Throws zarrcore::Error, which says why.
 std::optional<RasterBlocks> find_blocks(GDALDataset& source, const CreationOptions& options);
 
-// Makes the blocks chunks of the copy, which was created for them, and those of the source's
+// Makes the blocks chunks of the copy, which was created for them, and the blocks of the source's
 // overviews levels of a pyramid. Returns false after a CE_Failure; throws zarrcore::Error.
 bool refer_to_blocks(const RasterBlocks& blocks, GDALDataset& source, RasterDataset& destination,
                      const PartialProgress& progress);

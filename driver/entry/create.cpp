@@ -65,7 +65,7 @@ class RasterCreation {
   }
 
   // Creates the store, unless a subdataset is appended to one, and an array for all bands or one
-  // for each. Throws zarrcore::Error; nothing is left behind then.
+  // for each band. If it throws zarrcore::Error, everything that it created is removed.
   std::unique_ptr<RasterDataset> run(const NewRaster& raster) {
     if (raster.types.empty()) throw Error(path_ + ": a raster needs at least one band");
     if (is_in_repository_) {
@@ -91,8 +91,8 @@ class RasterCreation {
     }
   }
 
-  // Removes what run() created. Pending writes of the dataset, if there is one, are dropped, and
-  // errors are not reported: the caller reports the one that led here.
+  // Removes everything that run() created. Pending writes of the dataset, if there is one, are
+  // dropped, and errors are not reported: the caller reports the original error.
   void undo(std::unique_ptr<RasterDataset> dataset) {
     const UnrelatedFailures unrelated;
     std::string problem;
@@ -126,7 +126,7 @@ class RasterCreation {
 
   // The dataset of run() is what was wanted.
   void accept() const {
-    // That of a virtual store is beside it.
+    // The sidecar of a virtual store is beside it.
     if (!is_appended_ && session_->reference_writer() == nullptr) remove_older_sidecar(path_);
   }
 
@@ -274,8 +274,8 @@ class RasterCreation {
     return type;
   }
 
-  // Whether a new array can have an existing dimension of this name: its length and coordinates
-  // must be those of the array.
+  // Returns true if a new array can have a dimension of this name: either it does not exist yet, or
+  // its length and coordinates are the same as the array's.
   bool can_share(const std::string& name, std::uint64_t length, const NewRaster& raster) const {
     const std::string group(zarrcore::parent_path(zarrcore::normalize_path(array_name_)));
     const auto dimension = find_visible_dimension(*session_, group, name);

@@ -13,9 +13,9 @@
 
 namespace gdal_zarr {
 
-// GDAL's entry points; see GDALDriver::pfnCreate, pfnCreateCopy and pfnCreateMultiDimensional. A
-// failure is reported and leaves nothing behind. When create_copy returns, the copy is in the
-// store.
+// GDAL's entry points; see GDALDriver::pfnCreate, pfnCreateCopy and pfnCreateMultiDimensional. On
+// failure, an error is reported and everything created is removed. When create_copy returns, the
+// copy has been written to the store.
 GDALDataset* create(const char* name, int columns, int rows, int bands, GDALDataType type,
                     OptionList options);
 GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, OptionList options,
@@ -24,9 +24,9 @@ GDALDataset* create_multidimensional(const char* name, CSLConstList group_option
                                      CSLConstList options);
 
 // Creates a store under `name` with everything in `source`, which has a root group. Options whose
-// names begin with "ARRAY:" are for its arrays. Returns null after a CE_Failure, which is also
-// reported when the user stops the copy, and leaves nothing behind; when it returns a dataset, the
-// copy is in the store.
+// names begin with "ARRAY:" are for its arrays. When it returns a dataset, the copy has been
+// written to the store. On failure, or when the user stops the copy, reports a CE_Failure, removes
+// everything created and returns null.
 GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_strict,
                             OptionList options, GDALProgressFunc progress, void* progress_data);
 

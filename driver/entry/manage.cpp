@@ -199,8 +199,9 @@ CPLErr delete_store(const char* name) {
       if (!connection.array && (!path_exists(target) || is_only_icechunk(target))) return CE_None;
     }
 #if GDAL_ZARR_AT_LEAST(3, 11)
-    // Before they create a dataset, these versions ask for folders as well, and an error would
-    // become that of creating. They do not tell whether a person asks.
+    // Before they create a dataset, these versions also call this function for folders, and an
+    // error here would make creating fail. The call does not show whether a user wants to delete
+    // the dataset.
     if (is_repository(name)) {
       debug(std::string(name) + " is an Icechunk repository, which is not removed");
       return CE_None;

@@ -26,7 +26,7 @@
 namespace gdal_zarr {
 namespace {
 
-// Long items are made on first use, as most programs start without them. Those that list
+// Long items are built on first use, as most programs start without them. Items that list
 // compressors follow CPLRegisterCompressor(), which may be called at any time.
 class ZarrDriver final : public GDALDriver {
  public:
@@ -47,11 +47,11 @@ class ZarrDriver final : public GDALDriver {
     const char* name;
     std::string (*make)();
     bool has_compressors = false;
-    // Of which compressors it was made; nullopt if it was not.
+    // The compressors that the item lists; nullopt if it has not been built.
     std::optional<std::string> made_of = {};
   };
 
-  // Sets an item only if it changes: callers keep pointers to it.
+  // Sets an item only if it changes: callers may hold pointers to it.
   void make(List& list) {
     guarded(false, [&] {
       const std::lock_guard lock(mutex_);
