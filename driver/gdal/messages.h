@@ -73,8 +73,8 @@ class FirstFailure {
   std::string text_;
 };
 
-// While it lives, failures on this thread are not those of the call: for clean-up, and for attempts
-// that may fail.
+// While it lives, failures on this thread do not count as failures of the call: for clean-up, and
+// for attempts that may fail.
 class UnrelatedFailures {
  public:
   UnrelatedFailures() noexcept;
@@ -86,8 +86,8 @@ class UnrelatedFailures {
   FirstFailure* call_;
 };
 
-// While it lives, GDAL reports nothing on this thread, and its last error is that of the calls
-// within the scope; at the end it is again the one from before. For attempts that may fail.
+// While it lives, GDAL reports nothing on this thread, and its last error comes from calls within
+// the scope; at the end, the previous last error is restored. For attempts that may fail.
 class QuietErrors {
  public:
   QuietErrors() {
