@@ -14,7 +14,7 @@ namespace gdal_zarr {
 // database are for other drivers, GeoPackages too.
 bool is_sqlite_store(GDALOpenInfo* info);
 
-// Returns true if the path is that of a database, whatever its tables; on the network only if it
+// Returns true if the file at `path` is a database, whatever its tables; on the network only if it
 // has a database's usual extension.
 bool is_sqlite_store(const std::string& path);
 

@@ -95,7 +95,8 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
   }
 
  private:
-  // `documents` with those of all levels, by their keys; empty unless all levels are consolidated.
+  // `documents` with the documents of all levels, by key; nullopt unless all levels are
+  // consolidated.
   std::optional<Json> with_levels(Json documents, bool is_v3) {
     for (const std::string& level : levels_) {
       auto document = read(zarrcore::join_path(

@@ -27,8 +27,7 @@ bool is_zarr_document(const zarrcore::JsonMembers& member) {
          member.rest().find_first_of("\"{[") == 0;
 }
 
-// The text of a template in a document, where an integer stands for its digits. `name` is for
-// errors.
+// The text of a template in a document; an integer counts as its digits. `name` is for errors.
 std::string template_text(const Json& value, const std::string& name) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_integer()) return value.dump();

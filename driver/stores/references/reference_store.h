@@ -1,5 +1,5 @@
-// A read-only store whose values are the parts of other files that references name: Kerchunk's, and
-// for a file system (store_file_system.h) also those of an Icechunk repository.
+// A read-only store whose values are parts of other files, named by references: Kerchunk's, and for
+// a file system (store_file_system.h) also an Icechunk repository's virtual references.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,8 @@ class ReferenceStore final : public zarrcore::Store {
 
   // The reference to a value as it is stated; empty if the key has none.
   std::optional<Reference> find(std::string_view key) const;
-  // With a target that is a path. Throws zarrcore::Error if the document may not refer to it.
+  // The reference with its target as a path. Throws zarrcore::Error if the document may not refer
+  // to it.
   Reference resolved(Reference reference) const;
   // Both: the reference to a value, resolved.
   std::optional<Reference> locate(std::string_view key) const;

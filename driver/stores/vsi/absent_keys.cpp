@@ -9,7 +9,7 @@
 namespace gdal_zarr {
 namespace {
 
-// A document, or a note about some: names with ".z" are those of v2.
+// A metadata document, or a file about documents; names with ".z" belong to v2.
 bool is_metadata_key(std::string_view key) {
   const std::string_view name = zarrcore::last_segment(key);
   return zarrcore::is_document_name(name) || name.starts_with(".z");

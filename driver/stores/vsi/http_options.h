@@ -34,8 +34,8 @@ class HttpFolder {
   // Returns true if the folder is in an object store.
   bool is_object_store() const { return no_sign_option_.has_value(); }
 
-  // The value of GDAL's option `name`: that in the path; else that which is set for the path with
-  // VSISetPathSpecificOption(); else the configuration option. Empty if none is set.
+  // The value of GDAL's option `name`: as set in the path; else as set for the path with
+  // VSISetPathSpecificOption(); else the configuration option. Empty if it is not set.
   std::optional<std::string> option(const char* name) const;
 
   // The same, or else the default of the table; empty if it has none.

@@ -121,8 +121,8 @@ class HttpStore final : public zarrcore::ForwardingStore {
   // How many bytes a server may send beyond a range, for servers without support for ranges.
   static constexpr std::uint64_t kMaxUnwanted = std::uint64_t{1} << 20;
 
-  // One state of a value, known by the version of the first answer. Reads through it pass it on,
-  // for check(); other reads pass null.
+  // One version of a value, known from the first answer. Reads through this object pass it on for
+  // check(); other reads pass null.
   class OpenHttpValue final : public zarrcore::OpenValue {
    public:
     OpenHttpValue(HttpStore& store, std::string_view key) : store_(store), key_(key) {}

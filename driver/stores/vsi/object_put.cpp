@@ -111,7 +111,7 @@ void put_in_parts(const std::string& path, std::span<const ValuePart> parts) {
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 10)
-// GDAL itself would replace the old object by an empty one and append to it.
+// GDAL's own way would replace the old object by an empty one and append to it.
 void put_blocks(const std::string& path, ByteSpan bytes, const std::string& condition) {
   constexpr std::uint64_t kBlock = 8 * kMegabyte;
   // Blocks are named by their numbers: blocks of two writers must not be mixed.
@@ -232,7 +232,7 @@ std::string condition_of(const std::string& path, const ValueVersion& expected,
   const bool can_check = is_in_azure(path) || (is_in_s3(path) && size < min_size_in_parts(path));
   if (!can_check) return {};
   {
-    // Headers that are set for the path replace those of the thread.
+    // Tests whether headers that are set for the path would replace the thread's.
     const char* const name = config_option_name(ConfigOption::headers);
     const CPLConfigOptionSetter setter(name, "X-Test: 1", false);
     if (path_option(path, name) != "X-Test: 1") return {};

@@ -24,8 +24,8 @@ bool checks_conditions(const std::string& path);
 // The same of servers that may also refuse them, with an error.
 bool can_put_conditionally(const std::string& path);
 
-// Throws Error unless the server checks conditions. One that is not known to do so is tried with an
-// object in the folder, which is removed again.
+// Throws Error unless the server checks conditions. A server that is not known to check them is
+// tested with a temporary object in the folder.
 void prove_conditions(const std::string& folder);
 
 // The HTTP header that makes a put of so many bytes depend on the version; empty if GDAL cannot

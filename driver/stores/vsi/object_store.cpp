@@ -131,7 +131,7 @@ void remove_one_by_one(const std::string& folder, std::vector<std::string> paths
   VSICurlPartialClearCache(folder.c_str());  // may show objects as they were before
   std::vector<std::string> problems(paths.size());
   const auto remove = [&](std::size_t i) { problems[i] = remove_one(paths[i]); };
-  // What stands for a folder can be removed when the folder is empty, below others first.
+  // Objects that represent folders can be removed when the folder is empty, lower ones first.
   std::sort(paths.begin(), paths.end(), std::greater());
   const auto folders = std::stable_partition(
       paths.begin(), paths.end(), [](const std::string& path) { return !path.ends_with('/'); });
@@ -234,8 +234,8 @@ void check_copies(const std::string& to, std::span<const StoredObject> objects) 
   }
 }
 
-// Not what stands for folders. Metadata documents last: if the process is killed, no array seems to
-// have lost chunks.
+// Copies no objects that represent folders. Metadata documents last: if the process is killed, no
+// array seems to have lost chunks.
 void copy_all(const std::string& from, const std::string& to, std::vector<StoredObject> objects) {
   std::erase_if(objects, [](const auto& object) { return object.key.ends_with('/'); });
   if (objects.empty()) return;

@@ -62,7 +62,7 @@ class Receiver {
 
   bool header(std::string_view line) {
     line = line.substr(0, line.find_last_not_of("\r\n") + 1);
-    if (line.starts_with("HTTP/")) {  // replies that redirect, and those of proxies, come before
+    if (line.starts_with("HTTP/")) {  // replies that redirect, and replies of proxies, come before
       reply_.headers.Clear();
       const auto space = line.find(' ');
       if (space != std::string_view::npos) reply_.status = std::atoi(line.data() + space);
@@ -229,7 +229,7 @@ class SharedConnections final : public HttpConnection {
   HeaderList set_options(CURL* handle, const std::string& url, const std::string& headers) const {
     const HttpOptionScope scope(folder_);
     const QuietCall call;
-    // `headers` have those of this option, which GDAL 3.6 does not parse completely.
+    // `headers` include this option, which GDAL 3.6 does not parse completely.
     const CPLConfigOptionSetter no_headers("GDAL_HTTP_HEADERS", "", false);
     HeaderList list(static_cast<curl_slist*>(CPLHTTPSetOptions(handle, url.c_str(), nullptr)),
                     curl_.slist_free_all);

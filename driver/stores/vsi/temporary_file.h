@@ -11,7 +11,7 @@
 
 namespace gdal_zarr {
 
-// The file cannot be made, or its disk is full.
+// The file cannot be created, or its disk is full.
 class NoTemporaryFile : public zarrcore::Error {
  public:
   using Error::Error;

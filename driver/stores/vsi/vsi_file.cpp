@@ -51,8 +51,8 @@ bool has_headers(const std::string& path) {
   return !headers.empty();
 }
 
-// Called when opening failed: throws unless the file is absent. Only network file systems report a
-// reason.
+// Called when opening failed: throws unless the file does not exist. Only network file systems
+// report a reason.
 void check_is_absent(const std::string& path) {
   const std::string message = reason_of_failure();
   switch (VSIGetLastErrorNo()) {
@@ -197,8 +197,8 @@ File open_file(const std::string& path, std::uint64_t wanted) {
     const auto lock = lock_archive(path);
     VSIErrorReset();
     CPLErrorReset();
-    // GDAL takes names without a dot, such as those of chunks, for folders when it lists their
-    // parent.
+    // When GDAL lists a folder, it mistakes names without a dot, such as names of chunks, for
+    // folders.
     const char* const options[] = {"DISABLE_READDIR_ON_OPEN=YES", nullptr};
     return File(VSIFOpenEx2L(path.c_str(), "rb", TRUE, options));
   };

@@ -213,7 +213,7 @@ class VsiStore final : public zarrcore::Store {
 
   zarrcore::StoreTraits traits() const override { return traits_; }
 
-  // GDAL caches what it fetches over the network.
+  // Clears the caches of missing keys and, for network paths, GDAL's cache of fetched files.
   void refresh(std::optional<std::string_view> key) override {
     const std::string path = key ? path_of(*key) : root_;
     if (!is_local_) VSICurlPartialClearCache(path.c_str());

@@ -43,7 +43,7 @@ bool is_held_back(std::string_view key) {
 
 class ZipStore final : public zarrcore::Store {
  public:
-  // With `old`, that of the store's values in an existing archive.
+  // `old` is the store of the values in an existing archive; null for a new archive.
   ZipStore(std::string path, ZipTarget target, std::shared_ptr<zarrcore::Store> old)
       : path_(std::move(path)),
         target_(std::move(target)),
@@ -222,8 +222,8 @@ class ZipStore final : public zarrcore::Store {
 
   bool is_on_disk() const { return is_local_ && !target_.archive.starts_with("/vsi"); }
 
-  // A new file for the archive, whose lock says that this process lives. Removes those of processes
-  // that were killed.
+  // Creates a new file for the archive, whose lock shows that this process lives. Removes leftover
+  // files of killed processes.
   void create() {
     if (is_on_disk()) {
       zarrcore::remove_abandoned_files(target_.archive);

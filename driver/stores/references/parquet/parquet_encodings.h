@@ -12,7 +12,7 @@
 
 namespace gdal_zarr {
 
-// The numbers are those of the format.
+// The numbers are defined by the format.
 enum class ParquetCodec : std::uint8_t { none, snappy, gzip, lzo, brotli, lz4_hadoop, zstd, lz4 };
 enum class ParquetEncoding : std::uint8_t {
   plain = 0,
