@@ -67,7 +67,7 @@ struct GridTemplate {
   GribGrid::Kind kind;
   bool is_rotated;
   std::size_t scanning;  // octet
-  std::size_t steps;     // octet of the step of columns; that of rows follows
+  std::size_t steps;     // octet of the step of columns; the step of rows follows
 };
 using Kind = GribGrid::Kind;
 

@@ -60,7 +60,7 @@ bool is_start_of_frame(std::uint16_t marker) {
 }
 
 struct JpegParts {
-  Bytes segments;  // before the first scan, without those of applications
+  Bytes segments;  // before the first scan, without application segments
   ByteSpan scans;  // to the end
   bool is_jfif = false;
   std::optional<std::uint8_t> adobe_transform;

@@ -29,8 +29,8 @@ struct MemoryFormat {
 // becomes part of the exception.
 class MemoryRaster {
  public:
-  // Throws Error, which names the driver, when GDAL has none or the driver does not read the bytes.
-  // `bytes` must outlive the object. The four colours of a JPEG image are not made RGB.
+  // Throws Error, which names the driver, if GDAL does not have it or it cannot read the bytes.
+  // `bytes` must outlive the object. The four colours of a JPEG image are not converted to RGB.
   MemoryRaster(std::string_view codec, const MemoryFormat& format, zarrcore::ByteSpan bytes,
                bool has_four_colors = false);
   ~MemoryRaster();
