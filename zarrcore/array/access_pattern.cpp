@@ -77,7 +77,7 @@ AccessPattern::Request::Request(AccessPattern& pattern, const Selection& selecti
   if (options.may_read_ahead) pattern.begin_walk(*this, selection, options);
   reuse_is_likely_ =
       options.keeps_all || requests_per_chunk_ > 1 || pattern.reuse_rate_ >= kWorthKeeping;
-  // As long as little is known, the rest is expected to be wanted of half the chunks.
+  // As long as little is known, the rest of half the chunks is expected to be needed.
   rest_share_ =
       (static_cast<double>(pattern.rests_) + 1) / (static_cast<double>(pattern.parts_) + 2);
   wholes_ = pattern.wholes_;

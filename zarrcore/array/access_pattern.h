@@ -58,14 +58,14 @@ class Pace {
   std::optional<TimePoint> ended_;  // the last call
 };
 
-// What becomes of the chunks that a request uses as a whole.
+// How the chunks that a request uses as a whole are treated.
 enum class WholeChunks : std::uint8_t {
   pass,     // they are not expected to be needed again
   keep,     // the same request is expected to come again
   release,  // it has come again, for which they were cached
 };
 
-// Of one array. Safe to use from several threads at once.
+// The reads of one array. Safe to use from several threads at once.
 class AccessPattern {
  public:
   using Key = std::shared_ptr<const std::string>;
@@ -175,7 +175,7 @@ class AccessPattern {
  private:
   // Requests of more chunks spend their time elsewhere.
   static constexpr std::size_t kMaxKeys = 1024;
-  // With the lock.
+  // These are called with the lock held.
   WholeChunks whole_chunks(const Selection& selection);
   void begin_walk(Request& request, const Selection& selection, const RequestOptions& options);
   void note(const Box& box, const Box& range);
@@ -221,7 +221,7 @@ class AccessPattern {
   float reuse_rate_ = 0.5;
   std::vector<std::size_t> remembered_;  // hashes, a ring once it is full
   std::size_t next_remembered_ = 0;
-  // Of chunks that were decoded in part (see Request). Older ones count half.
+  // Counts of chunks that were decoded in part (see Request). Older ones count half.
   std::uint64_t parts_ = 0;
   std::uint64_t rests_ = 0;
   std::uint64_t wholes_ = 0;

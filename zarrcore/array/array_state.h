@@ -61,7 +61,7 @@ struct ArrayState {
   StoredPart part_of(const ChunkSlice& slice, std::byte* data) const {
     return part_of(slice, data, key_of(slice.chunk));
   }
-  // The same with the chunk's key.
+  // The same for a known chunk key.
   StoredPart part_of(const ChunkSlice& slice, std::byte* data,
                      std::shared_ptr<const std::string> key) const;
   // Throws Error when a selection or the memory for it does not fit the array.

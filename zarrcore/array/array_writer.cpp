@@ -14,7 +14,7 @@
 namespace zarrcore {
 namespace {
 
-// How many chunks or inner chunks of a selection are worked on at once.
+// How many chunks or inner chunks of a selection are processed at once.
 constexpr std::size_t kBatchSize = ChunkReader::kBatchSize;
 // After this many bytes have been put, free memory is returned to the system.
 constexpr std::uint64_t kReturnedBytes = std::uint64_t{128} << 20;
@@ -196,7 +196,8 @@ void ArrayWriter::evict(FirstError& error, std::size_t threads) {
     const std::lock_guard lock(mutex_);
     oldest.assign(order_.rbegin(), order_.rend());
   }
-  // Those that are being written last. Other threads change this meanwhile, so it is asked once.
+  // Chunks that are being written come last. Other threads change this meanwhile, so it is queried
+  // once.
   const auto others = std::stable_partition(
       oldest.begin(), oldest.end(), [](const Pending& chunk) { return chunk->is_complete(); });
   std::stable_partition(others, oldest.end(),

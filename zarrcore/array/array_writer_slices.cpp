@@ -20,7 +20,7 @@ constexpr std::uint64_t kMinBackgroundBytes = 16 << 10;
 
 }  // namespace
 
-// What one call writes to a chunk.
+// The slices that one call writes to a chunk.
 struct ArrayWriter::ChunkWrite {
   explicit ChunkWrite(Pending written) : chunk(std::move(written)) {}
   ~ChunkWrite() { end(); }

@@ -20,8 +20,8 @@
 
 namespace zarrcore {
 
-// Of this class itself: that a chunk, or the value it is in, is missing. Safe to use from several
-// threads at once.
+// An object of this class itself states that a chunk, or the value it is in, is missing. Safe to
+// use from several threads at once.
 class CachedItem {
  public:
   enum class Kind : std::uint8_t { missing, index, chunk };

@@ -158,7 +158,7 @@ class ChunkCache {
   // for each chunk.
   void make_way(std::uint64_t bytes);
 
-  // Without locking: readers that find no entries need not look for one.
+  // Takes no lock: readers that find no entries need not look for one.
   bool is_empty() const { return entries_ == 0; }
   std::uint64_t max_bytes() const { return chunks_.max_bytes; }
   std::uint64_t byte_count() const { return chunks_.bytes; }  // of chunks
@@ -169,7 +169,7 @@ class ChunkCache {
   // Takes nodes of CachedArray::Entries, which needs no memory.
   using Removed = std::multimap<PlaceInValue, std::shared_ptr<Entry>>;
 
-  // Of chunks, or of all else.
+  // The entries of one kind: chunks, or everything else.
   struct Bounded {
     std::atomic<std::uint64_t> max_bytes;
     std::atomic<std::uint64_t> bytes = 0;

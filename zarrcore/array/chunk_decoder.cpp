@@ -122,7 +122,7 @@ ChunkDecoder::FoundOrStarted ChunkDecoder::find_or_start(const StoredPart& part)
   while (true) {
     ChunkCache::Found found = find(part);
     if (found.item) {
-      // That a value is missing is for one use: it may be put.
+      // The fact that a value is missing is used only once: the value may be put.
       if (found.item->is_missing() && part.filling == nullptr) erase_cached(part);
       if (is_current(part, *found.item)) return {std::move(found.item), {}};
     }

@@ -37,7 +37,7 @@ class ScratchPool {
   }
 
  private:
-  // Of a size that keeps what one thread writes from the cache lines of others.
+  // Aligned so that one thread's writes do not touch the cache lines of others.
   struct alignas(64) Slot {
     std::atomic<bool> is_taken = false;
     DecodedChunk chunk;
@@ -67,13 +67,13 @@ class ChunkDecoder {
   std::uint64_t requests_per_chunk() const {
     return pattern_ == nullptr ? 1 : pattern_->requests_per_chunk();
   }
-  // From now on, the blocks of a chunk are decoded so; one after the other by default. Not while
-  // other threads use the decoder.
+  // From now on, `together` decodes the blocks of a chunk; by default they are decoded one after
+  // the other. Not while other threads use the decoder.
   void decode_blocks(CachedChunk::Together together) { together_ = std::move(together); }
   // Returns true if a chunk may be cached when it has been decoded.
   bool may_cache(const StoredPart& part) const;
 
-  // What is cached for a part, perhaps from another version of its value.
+  // The cached item for a part, perhaps from another version of its value.
   ChunkCache::Found find(const StoredPart& part,
                          ChunkCache::Intent intent = ChunkCache::Intent::look) const {
     return cache().find(cached_, part.key, part.place(), request_, intent);
@@ -95,7 +95,7 @@ class ChunkDecoder {
     if (filling) filling.finish(std::move(item), stays, request_);
   }
 
-  // What the cache has for the selected elements of a chunk.
+  // The result of looking for the selected elements of a chunk in the cache.
   enum class Cached : std::uint8_t {
     is_copied,       // it has been copied to the destination
     was_read_ahead,  // likewise, and this is the first use of the chunk
@@ -112,7 +112,8 @@ class ChunkDecoder {
   // Copies the selected elements of a chunk from the cache. Without `may_decode`, only what is
   // decoded.
   Lookup copy_from_cache(const StoredPart& part, bool may_decode) const;
-  // The same for what another thread has filled an entry with, which has not stayed in the cache.
+  // The same for an item that another thread has put into an entry, and that has not stayed in the
+  // cache.
   Cached copy_item(const StoredPart& part, const ChunkCache::Item& item, bool may_decode) const;
 
   // Calls `body` with memory for decoding. Waits while as many other threads as may decode at once

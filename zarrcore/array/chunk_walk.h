@@ -24,7 +24,7 @@ struct AxisSlice {
   std::ptrdiff_t stride = 0;  // in the caller's memory, in bytes
 };
 
-// How many elements a slice has.
+// The number of elements of a slice.
 std::uint64_t element_count(std::span<const AxisSlice> axes);
 // Returns true if a slice contains all elements of the chunk that are inside the array.
 bool is_whole(std::span<const AxisSlice> axes);

@@ -47,7 +47,7 @@ class PendingChunk {
   // Cuts a slice of the chunk into slices of its inner chunks.
   std::vector<StoredSlice> cut(const ChunkSlice& slice) const;
 
-  // What write() does itself. Each includes those before it.
+  // The steps that write() itself takes. Each includes the previous ones.
   enum class WriteSteps : std::uint8_t {
     copying,   // to an inner chunk that is decoded in memory
     decoding,  // what was stored, or allocating memory
@@ -71,7 +71,7 @@ class PendingChunk {
                     const ElementConverter* converter, WriteSteps steps);
 
   std::uint64_t pending_bytes() const { return bytes_; }
-  // Of an inner chunk.
+  // The decoded size of an inner chunk.
   std::uint64_t decoded_size() const { return inner_chain_.decoded_size(); }
   // Returns true if inner chunks wait until the rest of their shard has been written.
   bool is_shard() const { return sharding_ != nullptr; }
@@ -105,7 +105,7 @@ class PendingChunk {
   // be read from the store, to the caller's memory `data`, to `stored`.
   std::vector<StoredSlice> split(const ChunkSlice& slice, std::byte* data,
                                  std::vector<StoredPart>& stored) const;
-  // With hold(): copies a pending slice.
+  // Copies a pending slice. Only while hold() is in effect.
   void read(const StoredSlice& slice, std::byte* destination,
             const ElementConverter* converter) const;
 

@@ -64,7 +64,7 @@ class PendingInnerChunk {
   bool is_finished() const { return state_ == State::encoded || state_ == State::filled; }
   // Returns true if every element has been written, so that nothing of the stored chunk remains.
   bool is_whole() const { return is_whole_; }
-  // With is_encoded().
+  // Only if is_encoded().
   ByteSpan encoded() const { return encoded_.span(); }
   std::uint64_t byte_count() const {
     return encoded_.capacity() + decoded_.byte_count() + written_.byte_count();

@@ -28,7 +28,7 @@
 
 namespace zarrcore {
 
-// Of one array, which must outlive it. Safe to use from several threads at once.
+// Prefetches chunks of one array, which must outlive it. Safe to use from several threads at once.
 class ReadAhead {
  public:
   explicit ReadAhead(const ArrayState& array)

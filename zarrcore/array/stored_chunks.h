@@ -30,7 +30,7 @@ struct StoredChunks {
 ZARRCORE_API StoredChunks count_stored_chunks(const Array& array, bool reads_indexes,
                                               const ReadOptions& options);
 
-// Whether the chunks of the array are shards that are not compressed as a whole.
+// Returns true if the chunks of the array are shards that are not compressed as a whole.
 bool has_addressable_shards(const Array& array);
 // Of such an array: where the inner chunks of one shard are, in the order of its index, without
 // missing ones. Throws Error, which names the shard, when the index cannot be read, or has an entry

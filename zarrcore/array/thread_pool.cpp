@@ -15,7 +15,7 @@
 namespace zarrcore {
 namespace {
 
-// How many loops of any pool this thread takes part in.
+// How many loops, of any pool, this thread takes part in.
 thread_local std::size_t loop_depth = 0;
 
 }  // namespace
@@ -173,7 +173,7 @@ void ThreadPool::State::pause() {
 
 void ThreadPool::State::wait_for_tasks(std::unique_lock<std::mutex>& lock) {
   const auto cancelled = cancellations;
-  // What listens may end a task, which takes the lock.
+  // Listeners may end a task, which takes the lock.
   lock.unlock();
   for (const auto& cancellation : cancelled) cancellation->cancel();
   lock.lock();

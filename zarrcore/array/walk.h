@@ -26,12 +26,12 @@ class Walk {
 
   // When it throws, it must be forgotten.
   void observe(const Box& box);
-  // From now on, nothing has been observed.
+  // Forgets all observed requests.
   void forget() noexcept;
 
   // Returns true if this was the last request.
   bool is_at(const Box& box) const { return last_ == box; }
-  // How many of the latest requests were a step of the walk; 0 when the last one broke it.
+  // How many of the latest requests were steps of the walk; 0 if the last one was not.
   std::size_t steps() const { return steps_; }
   // Returns true if the walk so far began at the start of the array along its dimension, and each
   // box has begun where the one before it ended.

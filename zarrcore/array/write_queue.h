@@ -33,7 +33,7 @@ class WriteQueue {
     post(puts_, options, bytes, std::move(job));
   }
 
-  // Of the jobs that are queued or running.
+  // The bytes and the number of the jobs that are queued or running.
   std::uint64_t bytes() const { return bytes_; }
   std::size_t jobs() const { return jobs_; }
 

@@ -38,7 +38,7 @@ std::size_t mapped_length(std::size_t size) {
 }
 
 std::byte* map(std::size_t length) noexcept {
-  // With room to begin at a huge page.
+  // Extra room, so that the buffer can begin at a huge page.
   const std::size_t room = length >= kHugePage ? kHugePage : 0;
   void* const mapped =
       ::mmap(nullptr, length + room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -52,7 +52,7 @@ std::byte* map(std::size_t length) noexcept {
   return start + before;
 }
 
-// What has been freed, the oldest first.
+// Freed buffers, the oldest first.
 class FreeBuffers {
  public:
   static FreeBuffers& of_process() {

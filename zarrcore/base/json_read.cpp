@@ -76,7 +76,8 @@ class NumberWords {
   }
 
  private:
-  // Of a number, a bare word or a string. No other word contains such a character.
+  // Returns true if `c` can begin a number, a bare word (NaN, Infinity) or a string. No other word
+  // contains such a character.
   static bool may_begin(char c) {
     return is_digit(c) || c == '-' || c == 'N' || c == 'I' || c == '"';
   }

@@ -134,14 +134,15 @@ class BytesToBytesCodec {
   virtual std::optional<std::uint64_t> block_size(ByteSpan /*encoded*/) const {
     return std::nullopt;
   }
-  // With block_size(): decodes the block that begins at `offset` of `decoded_size` bytes.
+  // Decodes the block that begins at `offset` of `decoded_size` bytes. Only for codecs with a
+  // block_size().
   virtual void decode_block(ByteSpan /*encoded*/, std::uint64_t /*decoded_size*/,
                             std::uint64_t /*offset*/, MutableByteSpan /*block*/) const {}
 
   // If the first decoded bytes can be decoded without the rest: in steps of so many.
   virtual std::optional<std::uint64_t> prefix_step() const { return std::nullopt; }
-  // With prefix_step(): decodes the first bytes of `decoded_size`; false if this is not possible
-  // with these encoded bytes.
+  // Decodes the first bytes of `decoded_size`; false if this is not possible with these encoded
+  // bytes. Only for codecs with a prefix_step().
   virtual bool decode_prefix(ByteSpan /*encoded*/, std::uint64_t /*decoded_size*/,
                              MutableByteSpan /*prefix*/) const {
     return false;
@@ -153,7 +154,7 @@ class BytesToBytesCodec {
 
   // Not null if the encoded bytes contain the unchanged payload.
   virtual const Framing* framing() const { return nullptr; }
-  // With framing(): checks the frame and returns the payload inside `encoded`.
+  // Checks the frame and returns the payload inside `encoded`. Only for codecs with framing().
   virtual ByteSpan unframe(ByteSpan encoded) const { return encoded; }
 };
 

@@ -93,7 +93,7 @@ class ConditionalCodec final : public BytesToBytesCodec {
     return applied;
   }
 
-  // What is left for the first of the `applied` codecs.
+  // Decodes with all `applied` codecs except the first.
   ByteSpan decode_all_but_first(ByteSpan encoded,
                                 const std::vector<const BytesToBytesCodec*>& applied,
                                 std::uint64_t max_size, Buffer& held) const {

@@ -18,7 +18,7 @@ struct Decoder {
   // Decodes to the front of `decoded` and returns the number of bytes. Throws Error when the data
   // is corrupt or `decoded` is too small.
   std::function<std::size_t(ByteSpan encoded, MutableByteSpan decoded)> decode;
-  // As BytesToBytesCodec::encoded_size(); may be null.
+  // See BytesToBytesCodec::encoded_size(); may be null.
   std::function<std::optional<std::uint64_t>(std::uint64_t decoded_size)> encoded_size = nullptr;
 };
 

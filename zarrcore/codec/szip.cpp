@@ -14,7 +14,7 @@
 namespace zarrcore {
 namespace {
 
-// Of libsz: the order of samples of two bytes, and whether they are differences.
+// Options of libsz: the order of samples of two bytes, and whether they are differences.
 constexpr std::int64_t kBigEndian = 16;
 constexpr std::int64_t kDifferences = 32;
 constexpr std::int64_t kMaxPixelsPerBlock = 32;

@@ -53,7 +53,7 @@ enum class FloatFormat : std::uint8_t {
   float128,
 };
 
-// Of datetimes: `count` times a NumPy unit ("ns", "D"…; "generic" when there is none).
+// The unit of datetimes: `count` times a NumPy unit ("ns", "D"…; "generic" if it has none).
 struct TimeUnit {
   std::string_view name = "generic";  // of the constant list, see find_time_unit()
   std::int64_t count = 1;

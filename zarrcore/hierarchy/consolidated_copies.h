@@ -29,7 +29,8 @@ class ConsolidatedCopies {
   // Returns true for keys of the store's documents that have been read or put.
   using HasRead = std::function<bool(const std::string& key)>;
 
-  // Of the file that names groups without their copy: {"groups": [path, …], "writer": NAME}.
+  // The key of the file that names groups without their copy: {"groups": [path, …], "writer":
+  // NAME}.
   static constexpr std::string_view kNoteKey = ".zarr-consolidation-owed";
 
   // Finds the topmost group around `store`.
@@ -54,7 +55,7 @@ class ConsolidatedCopies {
   // Removes the copies that contain these nodes. Called before documents of them, or of nodes below
   // them, are put or erased. Nodes that exist in a copy alone get documents.
   void remove(std::span<const std::string> paths);
-  // What has then been done to documents. A store where reading all of them would take many
+  // Records the changes that follow remove(). A store where reading all documents would take many
   // requests gets its copies from these changes.
   void note_put(const Document& document);
   void note_erased(const std::string& path);

@@ -44,8 +44,8 @@ DocumentMap collect_documents(Store& store, const Format& format, const std::str
 struct StoredNode {
   std::optional<NodeMetadata> metadata;  // nullopt if it does not exist
   DocumentMap documents;
-  // Of nodes that visit_stored_nodes() cannot read: why, and what is wrong with each document that
-  // is not JSON, and is not among `documents`.
+  // For nodes that visit_stored_nodes() cannot read: the reason, and the fault of each document
+  // that is not JSON, and is not among `documents`.
   std::string problem = {};
   std::vector<std::string> unreadable = {};
 };

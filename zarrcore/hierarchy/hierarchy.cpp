@@ -197,7 +197,7 @@ bool Hierarchy::has(std::string_view path, NodeKind kind) const {
         with_context(of_store, [&] { return format_->find_group(documents(), normalized); });
     if (found == true) {
       nodes_.add_group(normalized);
-      // With the attributes, which have been requested with the document that shows the group.
+      // The group's attributes have been requested with the document that shows the group.
       if (is_slow()) prefetch_node(normalized, NodeKind::group);
     }
     const auto may_be_copied = [&] { return copied_.may_exist() && !is_consolidated(); };
@@ -249,8 +249,8 @@ void Hierarchy::prefetch_node(const std::string& path, std::optional<NodeKind> w
   }
 }
 
-// Without nodes that have a name that none may have, which are reported once. Other folders may
-// have such names.
+// Leaves out names that no node may have, which are reported once: other folders may have such
+// names.
 std::vector<std::string> Hierarchy::listed_names(const DocumentSource& source,
                                                  const std::string& group) const {
   std::vector<std::string> names = format_->child_names(source, group);

@@ -182,7 +182,7 @@ class ZARRCORE_API Hierarchy {
   void prefetch_arrays(std::span<const std::string> paths) const;
   std::shared_ptr<const NodeMetadata> root_array() const;
   std::optional<NodeMetadata> read_copied_node(const std::string& path) const;
-  // What is known of the documents of a node when they are read.
+  // The state of a node's documents when they were read.
   struct ReadDocuments {
     std::uint64_t expected_changes = 0;  // how often changes had been expected
     std::vector<ValueVersion> versions;

@@ -21,7 +21,7 @@ namespace zarrcore {
 
 class HierarchyEditor {
  public:
-  // Of a hierarchy, which must outlive it. Its format is known.
+  // The hierarchy must outlive it. Its format is known.
   explicit HierarchyEditor(Hierarchy& hierarchy);
 
   // Restores consolidated metadata that another program has left out of date. If that fails, the
@@ -43,7 +43,7 @@ class HierarchyEditor {
   void remove_consolidated(const std::vector<std::string>& groups);
 
  private:
-  // Of a node, for messages.
+  // The name of a node, for messages.
   std::string name_of(const std::string& path) const { return store_.description() + ": /" + path; }
   ConsolidatedCopies& copies();
   void remove_copies(const std::vector<std::string>& groups);

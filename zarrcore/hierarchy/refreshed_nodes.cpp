@@ -77,7 +77,7 @@ void Hierarchy::refresh_node(std::string_view path) const {
     {
       const std::lock_guard lock(mutex_);
       const auto [known, is_new] = read_documents_.try_emplace(normalized, now);
-      // What a slow store has not been asked again is as it was.
+      // Documents that a slow store has not been asked for again count as unchanged.
       const bool is_as_read = is_new ? now.versions.empty() && now.expected_changes == 0
                                      : known->second.are_good_for(now);
       if (is_as_read) return;

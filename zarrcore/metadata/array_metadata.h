@@ -23,7 +23,7 @@ struct ArrayMetadata {
   Shape shape;
   DataType data_type;
   Shape chunk_shape;  // of a regular grid
-  // Of a rectilinear grid: the chunk lengths along each dimension. Empty for a regular one.
+  // For a rectilinear grid: the chunk lengths along each dimension. Empty for a regular grid.
   std::vector<std::vector<ChunkRun>> chunk_runs;
   ChunkKeyEncoding chunk_key_encoding;
   // The value of elements of missing chunks: item_size bytes in the host's order (for a type of

@@ -103,7 +103,7 @@ class ZARRCORE_API Format {
  public:
   virtual ~Format() = default;
 
-  // As messages and documents for people have it, such as "Zarr v3".
+  // The name for messages and documentation, such as "Zarr v3".
   virtual std::string_view name() const = 0;
 
   // The format of one store, if the names of its documents depend on the store: without it, nodes
@@ -201,7 +201,7 @@ class ZARRCORE_API Format {
     return std::nullopt;
   }
 
-  // That document without the consolidated metadata; nullopt if it holds nothing else.
+  // The document without the consolidated metadata; nullopt if it contains nothing else.
   virtual std::optional<Json> without_consolidated(const Json& /*document*/) const {
     return std::nullopt;
   }

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 7> kArrayFilters{
     "numcodecs.astype",   "numcodecs.bitround", "numcodecs.delta",     "numcodecs.fixedscaleoffset",
     "numcodecs.packbits", "numcodecs.quantize", "numcodecs.categorize"};
 
-// Those that decode to elements by themselves, in place of `bytes`.
+// Codecs that decode to elements by themselves, in place of `bytes`.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kElementCodecs{{
     {"numcodecs.vlen-utf8", "vlen-utf8"},
     {"numcodecs.vlen-bytes", "vlen-bytes"},
@@ -85,7 +85,7 @@ ArrayMetadata migrated_to_v3(ArrayMetadata array) {
   }
   array.fill_value_is_mandatory = true;
   array.fill_value_attribute_is_base64 = true;
-  // What only v2 had beside them says nothing that v3 readers may need to understand.
+  // Unknown members of v2 documents contain nothing that v3 readers need.
   array.unknown_members = Json::object();
   return array;
 }

@@ -1,5 +1,5 @@
-// From Zarr v1 and v2 to v3 without touching a chunk: the metadata that lets v3 readers decode the
-// chunks that v2 writers have stored.
+// Converts Zarr v1 and v2 to v3 without changing a chunk: makes the metadata that lets v3 readers
+// decode the chunks that v2 writers have stored.
 #pragma once
 
 #include "zarrcore/base/api.h"

@@ -66,7 +66,7 @@ std::uint64_t fork_count() {
   return forks;
 }
 
-// What this thread asked for last: mostly, the next chunk is in the same folder.
+// The last query of this thread: usually, the next chunk is in the same folder.
 struct LastAnswer {
   std::uint64_t moment = 0;
   std::uint64_t stamp = 0;

@@ -26,7 +26,7 @@ bool is_too_young(std::int64_t time) {
   const std::int64_t tick = time % kSecond == 0 ? 2 * kSecond : kSecond / 40;
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
   const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970).count();
-  // Without overflow, whatever the time is.
+  // Computed without overflow for any time.
   const auto age =
       static_cast<std::int64_t>(static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(time));
   return age > -tick && age < tick;

@@ -35,7 +35,7 @@ bool is_folder(const std::string& path);
 // unknown.
 bool is_occupied(const std::string& path);
 
-// What distinguishes a folder from others that have its path later.
+// Distinguishes a folder from later folders at the same path.
 struct FolderId {
   std::uint64_t device = 0;
   std::uint64_t number = 0;
@@ -141,7 +141,7 @@ class LocalFile {
 
   // Returns false if another process or LocalFile has the lock.
   bool try_lock();
-  // As lock_holder().
+  // See lock_holder().
   std::string holder() const;
 
   SystemHandle handle_;
@@ -169,8 +169,8 @@ class TemporaryFile {
   void write(ByteSpan bytes) const { file_.write(bytes); }
   void sync() const { file_.sync(); }
   void close() { file_.close(); }
-  // To a path in the same folder. Fails when the folder is no longer there, and also when another
-  // one is.
+  // Renames to a path in the same folder. Fails if the folder no longer exists or has been
+  // replaced.
   void rename(const std::string& path);
 
  private:

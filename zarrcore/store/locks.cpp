@@ -172,7 +172,7 @@ class FileLocks::Turn {
   std::condition_variable ended_;
   bool is_taken_ = false;
   long process_ = 0;  // the process that holds the turn
-  // Of the last lock. They belong to the thread whose turn it is.
+  // State of the last lock. It belongs to the thread whose turn it is.
   std::string path_;
   steady_clock::time_point locked_at_;
   steady_clock::time_point free_until_;

@@ -82,7 +82,7 @@ class LockPatience {
 
   const std::chrono::milliseconds limit_;
   std::mutex mutex_;
-  // Until when waits for the lock at a path are short.
+  // The times until which waits for the lock at a path are short.
   std::map<std::string, std::chrono::steady_clock::time_point> held_;
 };
 
@@ -112,7 +112,7 @@ class SystemFolderLock final : public StoreLock {
 
   enum class Attempt : std::uint8_t { held, busy, impossible };
   Attempt try_lock(LockMode mode);
-  // As lock_holder().
+  // See lock_holder().
   std::string holder() const;
   // Returns true if the folder is still at the path.
   bool is_at(const std::string& path) const;

@@ -65,7 +65,7 @@ int open_descriptor(const Open& open) {
   int descriptor = open();
   std::chrono::milliseconds pause(1);
   while (descriptor < 0 && (errno == EMFILE || errno == ENFILE) && pause.count() < 256) {
-    // What other threads have open, they close soon.
+    // Other threads close their files soon.
     if (!OpenFile::give_back()) {
       std::this_thread::sleep_for(pause);
       pause *= 2;

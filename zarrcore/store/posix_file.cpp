@@ -209,7 +209,7 @@ SystemFolderLock::SystemFolderLock(const std::string& path, std::error_code& err
 
 SystemFolderLock::~SystemFolderLock() {
   if (folder_->descriptor < 0) return;
-  // To close the descriptor is not enough: a forked process has it as well.
+  // Closing the descriptor is not enough: a forked process may have it as well.
   ::flock(folder_->descriptor, LOCK_UN);
   ::close(folder_->descriptor);
 }

@@ -102,7 +102,7 @@ class ZARRCORE_API OpenValue {
  public:
   virtual ~OpenValue() = default;
 
-  // As Store::get() and Store::get_ranges().
+  // See Store::get() and Store::get_ranges().
   virtual std::optional<Buffer> get(std::uint64_t max_size) = 0;
   virtual std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) = 0;
 
@@ -142,7 +142,7 @@ class ZARRCORE_API KnownListings {
  public:
   virtual ~KnownListings() = default;
 
-  // From now on, listings count until Store::refresh().
+  // From now on, listings are used until Store::refresh().
   virtual void use_listings() = 0;
   // Returns true if listings show that no node has documents at or below the path.
   virtual bool is_known_absent(std::string_view path) const = 0;
@@ -198,7 +198,7 @@ struct PutOptions {
   // Whether to throw Error, and put nothing, if the expected version cannot be checked together
   // with the put. Otherwise a store that cannot do better checks it before.
   bool must_check = false;
-  // Whether to return only when the put would survive a loss of power, if the store can know.
+  // True if put() returns only when the value would survive a loss of power, if the store can tell.
   bool is_durable = false;
 };
 using EraseOptions = PutOptions;

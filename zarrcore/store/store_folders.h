@@ -21,7 +21,7 @@ class StoreFolders {
 
   const std::string& root() const { return root_; }
 
-  // Of the folder of a node; nullopt if it is known already or does not exist.
+  // The id of a node's folder; nullopt if it is known already or the folder does not exist.
   std::optional<FolderId> unknown_id(const std::string& folder) const;
   // From now on, the folder of a node must have this id.
   void know(const std::string& folder, const std::optional<FolderId>& id);
