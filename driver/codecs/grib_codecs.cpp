@@ -31,7 +31,7 @@ using zarrcore::MutableByteSpan;
 
 constexpr MemoryFormat kGrib{{"GRIB"}, "GRIB message", "grb", {"USE_IDX=NO"}};
 
-// What a codec makes of a message.
+// Which values of a message a codec decodes to.
 struct GribOptions {
   enum class Variable : std::uint8_t { values, latitude, longitude };
 

@@ -56,7 +56,7 @@ struct GeographicPoint {
 // The geographic position of a point of a rotated grid.
 GeographicPoint unrotated(const GribGrid& grid, GeographicPoint rotated);
 
-// From 0 to less than 360.
+// Normalizes to the range from 0 to less than 360.
 double normalized_longitude(double longitude);
 
 }  // namespace gdal_zarr

@@ -29,7 +29,7 @@ using zarrcore::MutableByteSpan;
 using zarrcore::Shape;
 using zarrcore::TypeKind;
 
-// What an image's samples become.
+// The conversion of an image's samples.
 enum class Samples : std::uint8_t {
   bits,       // of one bit: 0 and 1
   plain,      // as GDAL gives them: palette indices, also samples of fewer bits than their type

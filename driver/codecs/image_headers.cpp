@@ -99,7 +99,7 @@ JpegParts split_jpeg(ByteSpan jpeg) {
   }
 }
 
-// As libjpeg concludes it. Its order: JFIF, Adobe, the components' identifiers.
+// Concludes the colours as libjpeg does, in this order: JFIF, Adobe, the components' identifiers.
 JpegColors stated_colors(const JpegParts& parts) {
   const auto transform = parts.adobe_transform;
   switch (parts.components.size()) {

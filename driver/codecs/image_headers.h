@@ -47,7 +47,7 @@ struct StripImage {
 // A TIFF whose only strip is `strip`.
 zarrcore::Buffer make_tiff(zarrcore::ByteSpan strip, const StripImage& image);
 
-// What the header of a LERC blob (version 1 or 2) says.
+// Reads the header of a LERC blob (version 1 or 2).
 StripImage read_lerc_header(zarrcore::ByteSpan blob);
 
 }  // namespace gdal_zarr

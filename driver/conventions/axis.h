@@ -1,4 +1,4 @@
-// What metadata say of a dimension: which axis it is, and how far one step along it is.
+// Statements of metadata about a dimension: which axis it is, and how far one step along it is.
 #pragma once
 
 #include <cstddef>

@@ -170,7 +170,7 @@ class CrsSearch {
     return from_variables(variables);
   }
 
-  // As open_rasterio, stackstac, odc-geo and ndpyramid write it.
+  // The attribute that open_rasterio, stackstac, odc-geo and ndpyramid write.
   FoundCrs from_crs_attribute() const {
     for (const EvidenceScope& scope : evidence_.scopes) {
       const Json* value = find_member(*scope.attributes, "crs");
@@ -245,8 +245,8 @@ class CrsSearch {
     return other && fits_unit(*other, unit_) ? other : crs;
   }
 
-  // Both are attributes of the array. rioxarray, for example, writes a grid mapping when it changes
-  // the CRS, and leaves `_CRS` as it is.
+  // Decides between two attributes of the array. rioxarray, for example, writes a grid mapping when
+  // it changes the CRS, and leaves `_CRS` unchanged.
   FoundCrs decide(const FoundCrs& first, const FoundCrs& other) const {
     const bool is_second = !contains_raster(*first.crs) && contains_raster(*other.crs);
     const FoundCrs& used = is_second ? other : first;
@@ -337,7 +337,7 @@ void set_axis_mapping(OGRSpatialReference& crs, int x, int y) {
   OGRAxisOrientation second = OAO_Other;
   const char* first_name = crs.GetAxis(nullptr, 0, &first);
   crs.GetAxis(nullptr, 1, &second);
-  // As GDAL's traditional order: southing and westing, in this order, are X and Y.
+  // Follows GDAL's traditional order: southing and westing, in this order, are X and Y.
   bool y_is_first = first == OAO_North || (first == OAO_South && second != OAO_West);
   if (first == second) {
     // Around the poles both axes point the same way: there the name decides.

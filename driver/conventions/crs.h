@@ -24,7 +24,7 @@ struct FoundCrs {
 // Warns of statements that it does not understand.
 FoundCrs find_crs(const Evidence& evidence, const std::optional<RasterAxes>& axes);
 
-// With longitude before latitude.
+// WGS 84 with longitude before latitude.
 std::shared_ptr<OGRSpatialReference> make_wgs84();
 
 // Sets the data axis mapping of `crs`: its easting or longitude is data axis `x`, its northing or

@@ -66,7 +66,7 @@ struct Evidence {
 
   // Attributes of the root of a product; null without one.
   std::function<std::shared_ptr<const zarrcore::Json>()> product = {};
-  // By a name, which is looked for in the array's group and those above, or by a path ("/a/b",
+  // Finds a variable by name, in the array's group and the groups above, or by a path ("/a/b",
   // "../b", "./b").
   std::function<std::optional<EvidenceVariable>(const std::string& name)> find = {};
   // Variables beside the array, of these names, that no array names as its grid mapping.

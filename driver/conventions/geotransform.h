@@ -1,4 +1,4 @@
-// What places the pixels of a raster: geotransforms and ground control points.
+// Georeferencing of the pixels of a raster: geotransforms and ground control points.
 #pragma once
 
 #include <array>

@@ -20,7 +20,7 @@
 
 namespace gdal_zarr {
 
-// Of one level, and one of the two orders of its cells.
+// A HEALPix grid of one level, in one of the two orders of its cells.
 class HealpixGrid {
  public:
   static constexpr unsigned kMaxLevel = 29;  // whose cells have numbers of 64 bits

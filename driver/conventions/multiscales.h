@@ -50,7 +50,7 @@ struct Multiscales {
   // The level whose asset is `path`, relative to the group, or contains it; the innermost of
   // several.
   std::optional<std::size_t> find_level(std::string_view path) const;
-  // The same pyramid with the levels in the opposite order, which is certain.
+  // The same pyramid with the levels in the opposite order, for layouts where that is certain.
   Multiscales reversed() const;
 };
 

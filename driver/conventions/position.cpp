@@ -132,7 +132,7 @@ class Finder {
     return std::nullopt;
   }
 
-  // Of columns and rows that are not evenly spaced.
+  // Geolocation arrays for columns and rows that are not evenly spaced.
   std::optional<Geolocation> uneven_axes() {
     if (const auto pair = find_1d()) {
       Values longitudes = evidence_.values(pair->first->variable);

@@ -1,4 +1,4 @@
-// What the metadata of a product say of its arrays: their CRS, and their spectral bands.
+// Statements of a product's metadata about its arrays: their CRS, and their spectral bands.
 #pragma once
 
 #include <ogr_spatialref.h>

@@ -86,7 +86,8 @@ bool is_round(double number) {
   return std::abs(CPLAtof(text) - number) <= 1e-9 * std::abs(number);
 }
 
-// What attributes state, in the order in which it counts. Coordinates follow: find_transform().
+// The attributes that state a transform, in order of precedence. Coordinates follow:
+// find_transform().
 constexpr FoundTransform (*kStated[])(const Evidence&, const RasterAxes&) = {
     from_spatial, from_gdal, from_proj, from_draft};
 

@@ -84,7 +84,7 @@ struct GeoreferencingChange {
   // All attributes of the array while variables change, one after the other: they state CRS and
   // transform by themselves and have precedence over the variables.
   zarrcore::Json meanwhile;
-  // To be written into the array's group; each replaces the node of its name.
+  // Variables to be written into the array's group; each replaces the node of its name.
   std::vector<Variable> variables;
   // Other variables of the array's group, by name, whose attributes change.
   std::vector<std::pair<std::string, AttributeChange>> variable_attributes;

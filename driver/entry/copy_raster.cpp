@@ -30,7 +30,7 @@ bool is_interleaved_by_pixel(GDALDataset& source) {
   return interleave != nullptr && EQUAL(interleave, "PIXEL");
 }
 
-// Of bands, rows and columns.
+// The lengths of bands, rows and columns.
 zarrcore::Shape raster_lengths(const RasterView& view, const zarrcore::Shape& chunk) {
   const auto length = [&](std::optional<std::size_t> axis, int all) {
     return axis && *axis < chunk.size()
@@ -42,7 +42,7 @@ zarrcore::Shape raster_lengths(const RasterView& view, const zarrcore::Shape& ch
           length(view.y_axis(), view.height()), length(view.x_axis(), view.width())};
 }
 
-// What the source reads at once, in the same order.
+// The block that the source reads at once, in the same order.
 zarrcore::Shape source_block(GDALDataset& source) {
   int columns = 0;
   int rows = 0;

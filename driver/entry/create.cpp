@@ -132,7 +132,7 @@ class RasterCreation {
 
   const CreationOptions& options() const { return options_; }
   bool is_on_network() const { return session_->is_slow(); }
-  // Whether run() has begun a new archive.
+  // Returns true if run() has begun a new archive.
   bool makes_archive() const { return session_->is_archive(); }
 
  private:
@@ -205,7 +205,7 @@ class RasterCreation {
     session_->create_group(group);
   }
 
-  // Whether options imply one array for all bands.
+  // Returns true if options imply one array for all bands.
   bool asks_for_one_array() const {
     const auto is_of_three = [this](const char* option) {
       const auto lengths = options_.lengths(option);
@@ -223,7 +223,7 @@ class RasterCreation {
         "", [&](zarrcore::Json& attributes) { attributes[kBandsAttribute] = names; });
   }
 
-  // Of one band (counted from 0), or of all.
+  // Creates the array of one band (counted from 0), or of all.
   std::shared_ptr<Array> make_array(const std::string& name, const NewRaster& raster,
                                     std::optional<std::size_t> band) {
     const bool has_bands = !band && raster.types.size() > 1;
@@ -253,7 +253,7 @@ class RasterCreation {
     const std::string path = zarrcore::normalize_path(name);
     const auto made = session_->create_array(path, make_array_metadata(array, option_list_));
     made->set_convention(convention_of(options_));
-    // Whether dimensions can be shared is known when the raster gets its position.
+    // Whether dimensions can be shared is not known until the raster gets its position.
     if (!raster.transform) made->set_shareable_names(std::move(shareable));
     if (raster.blocks) made->set_blocks(raster.blocks->layout(made->core().shape().size()));
     made->set_stores_empty_chunks(options_.boolean("WRITE_EMPTY_CHUNKS"));

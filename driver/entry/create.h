@@ -36,19 +36,19 @@ struct NewRaster {
   std::vector<GDALDataType> types;  // of the bands
   // The future geotransform, if it is known and coordinates along X and Y can express it.
   std::optional<GeoTransform> transform;
-  // Whether bands differ in type, scale, offset, unit or nodata, of which an array has one each.
+  // True if bands differ in type, scale, offset, unit or nodata, of which an array has one each.
   bool bands_differ = false;
-  // Of pixels of one bit, which GDAL has as bytes.
+  // True for pixels of one bit, which GDAL stores as bytes.
   bool has_one_bit = false;
-  // What its chunks are in a virtual store, if they are blocks of the source.
+  // In a virtual store, the source's blocks that become the chunks.
   std::optional<RasterBlocks> blocks = {};
   // Whether it is an error if bands of different types must share an array. Otherwise the array
   // gets a type that holds the values of all bands, with a warning.
   bool keeps_types = false;
 };
 
-// What a copy of `source` is created as. Throws zarrcore::Error when its bands cannot share a type
-// and `is_strict`.
+// The raster to create for a copy of `source`. Throws zarrcore::Error when its bands cannot share a
+// type and `is_strict`.
 NewRaster new_raster_like(GDALDataset& source, bool is_strict);
 
 // Copies all that GDAL knows of a raster, whose pixels may stay where they are (`blocks`):

@@ -74,14 +74,14 @@ bool is_zarr_by_url(const GDALOpenInfo* info, std::optional<ProbedFolder>& folde
   return is_zarr(&file, folder);
 }
 
-// Of the last call of identify() in this thread.
+// The result of the last call of identify() in this thread.
 struct Identified {
   const GDALOpenInfo* info = nullptr;
   std::string name;
   std::optional<ProbedFolder> folder;
 };
 
-// Without warnings: opening the store reports them.
+// Warns of nothing: opening the store does.
 std::vector<Candidate> candidates_of(const std::string& root) {
   const QuietErrors quiet;
   try {

@@ -160,7 +160,7 @@ CPLErr transfer(const char* new_name, const char* old_name,
   });
 }
 
-// Whether a folder has only partial files of a writer that was killed.
+// Returns true if a folder has only partial files of a writer that was killed.
 bool has_partial_files_only(const std::string& path) {
   const CPLStringList names(VSIReadDir(path.c_str()));
   bool has_any = false;
@@ -173,7 +173,7 @@ bool has_partial_files_only(const std::string& path) {
   return has_any;
 }
 
-// Whether an object store has anything at `path`, where the store may be listed.
+// Returns true if an object store has anything at `path`, where the store may be listed.
 bool is_used(const std::string& path, zarrcore::Store& store) {
   store.use_listings();
   try {

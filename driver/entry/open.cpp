@@ -29,7 +29,7 @@ namespace {
 
 using zarrcore::Error;
 
-// What is opened, and how.
+// The arguments of a call that opens a dataset.
 struct OpenCall {
   std::string name;
   ConnectionString connection;

@@ -33,7 +33,7 @@ enum class ConfigOption : std::uint8_t {
   low_speed_time,
   low_speed_limit,
   ingested_bytes,
-  // Of HTTP requests.
+  // For HTTP requests.
   max_retry,
   retry_delay,
   retry_codes,
@@ -46,7 +46,7 @@ enum class ConfigOption : std::uint8_t {
   max_connections,
   max_idle_connections,
   query_string,
-  // Of object stores.
+  // For object stores.
   s3_no_sign_request,
   azure_no_sign_request,
   gs_no_sign_request,
@@ -86,7 +86,7 @@ bool path_test(const std::string& path, ConfigOption option);
 
 // How long to wait for locks that other programs hold.
 std::chrono::seconds lock_timeout();
-// How many bytes that are not put yet an array may hold in memory; nullopt if no option says so.
+// How many pending bytes an array may hold in memory; nullopt if no option states it.
 std::optional<std::uint64_t> write_cache_bytes();
 
 // The options with the flag `listed` as XML, in the format of GDAL's option lists, for the driver's

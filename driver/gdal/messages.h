@@ -66,7 +66,7 @@ class FirstFailure {
  private:
   friend class UnrelatedFailures;
 
-  // Of a thread, the call that is not within another one.
+  // The outermost call of a thread.
   static FirstFailure*& outermost() noexcept;
 
   CPLErrorNum number_ = CPLE_None;  // CPLE_None if there was no failure

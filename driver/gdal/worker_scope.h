@@ -50,8 +50,8 @@ class CallerState {
   // For threads that may outlive this object: the caller reports what they add to `messages`.
   zarrcore::WorkerScope scope_for(std::shared_ptr<WorkerMessages> messages) const;
 
-  // With the options of the calling thread, for work that continues after the call. Its messages
-  // are not reported, except for debug messages.
+  // A scope with the options of the calling thread, for work that continues after the call. Its
+  // messages are not reported, except for debug messages.
   static zarrcore::WorkerScope lasting_scope();
 
  private:

@@ -37,7 +37,7 @@ std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
           ": its codecs state no byte order; little-endian bytes are assumed");
   }
   const std::string path = full_name.substr(1);
-  // At a root that is also a group, the array has the name of the group.
+  // If the root is both an array and a group, the array has the name of the group.
   const std::string parent =
       path.empty() ? std::string() : '/' + std::string(zarrcore::parent_path(path));
   const std::string name(path.empty() ? "/" : zarrcore::last_segment(path));
@@ -122,7 +122,7 @@ void Array::make_dimensions(bool with_variables) const {
     std::shared_ptr<GDALDimension> dimension;
     if (with_variables) dimension = session_->dimensions().of_array(node_path(), metadata(), i);
     if (!dimension) {
-      // Without a name it is shared with no other array, so it belongs to no group.
+      // Without a name, no other array can share it, so it belongs to no group.
       dimension = std::make_shared<GDALDimension>(std::string(), "dim" + std::to_string(i),
                                                   std::string(), std::string(), array_->shape()[i]);
     }

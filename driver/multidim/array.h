@@ -31,7 +31,7 @@ namespace gdal_zarr {
 // The option of a raster's BuildOverviews() that removes the levels that are not in its list.
 inline constexpr const char* kReplacesOverviews = "@REPLACE";
 
-// What a program has created an array with.
+// The parameters with which a program has created an array.
 struct ArrayCreation {
   NewArray array;
   CPLStringList options;
@@ -57,7 +57,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   // ones.
   std::optional<double> scale() const;
   std::optional<double> offset() const;
-  // With those that follow from the type, and without netCDF-C's own.
+  // Includes attributes that follow from the type, and leaves out netCDF-C's own.
   const zarrcore::Json& attributes() const { return *attributes_; }
   // The attributes that GDAL has no other API for.
   const zarrcore::Json& shown_attributes() const { return *shown_attributes_; }
@@ -103,8 +103,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   // Stops background writes until the next write or flush; what was to be written stays pending.
   void stop_writing();
   std::uint64_t pending_bytes() const;
-  // Whether written chunks that contain only the fill value are stored, as long as this object
-  // lives. To be called before the first write.
+  // Sets whether written chunks that contain only the fill value are stored, until this object
+  // ends. To be called before the first write.
   void set_stores_empty_chunks(bool stores) { stores_empty_chunks_ = stores; }
 
   // Blocks of other files as chunks of a new array of references; see driver/virtual/.
@@ -142,7 +142,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   // own path, these are groups above the store. If there are none: an empty object, and null.
   std::shared_ptr<const zarrcore::Json> group_attributes() const;
   std::shared_ptr<const zarrcore::Json> root_attributes() const;
-  // What may say where the array lies; see conventions/position.h.
+  // Everything that may state the position of the array; see conventions/position.h.
   Evidence evidence() const;
   // The positions of X and Y in an array of at least two dimensions.
   RasterAxes raster_axes() const;
@@ -191,7 +191,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override;
   const GDALExtendedDataType& GetDataType() const override { return type_; }
   std::vector<GUInt64> GetBlockSize() const override;
-  // With ZARR_COUNT_CHUNKS=YES, also stored_chunks().
+  // With ZARR_COUNT_CHUNKS=YES, it includes stored_chunks().
   CSLConstList GetStructuralInfo() const override;
   // How many chunks there are, how many of them are stored, and their bytes, by listing the store;
   // of shards, the same of inner chunks, by their indexes. Throws zarrcore::Error.
@@ -275,7 +275,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
              const void* buffer, zarrcore::Strides strides);
   void write_values(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
                     const void* buffer, zarrcore::Strides strides);
-  // Those in the sidecar, because elements change.
+  // Removes the statistics in the sidecar, because elements change.
   void drop_statistics();
   std::shared_ptr<zarrcore::ArrayWriter> writer();
   std::shared_ptr<zarrcore::ArrayWriter> writer_if_any() const;
@@ -314,7 +314,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   mutable std::mutex dimensions_mutex_;
   mutable bool has_dimensions_ = false;
   mutable std::vector<std::shared_ptr<GDALDimension>> dimensions_;
-  // Of the regular dimensions: views take them to be owned.
+  // The coordinates of regular dimensions, which this array owns: views rely on that.
   mutable std::vector<std::shared_ptr<GDALMDArray>> computed_coordinates_;
   Packing packing_;
   std::vector<GByte> raw_nodata_;  // of type_, and the owner of its strings
@@ -331,7 +331,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   bool stores_empty_chunks_ = false;
   std::vector<std::string> shareable_names_;
   mutable std::mutex writer_mutex_;
-  // Of background writer threads; reported by the next write or flush.
+  // Messages of background writer threads; reported by the next write or flush.
   std::shared_ptr<WorkerMessages> writer_messages_ = std::make_shared<WorkerMessages>();
   std::shared_ptr<zarrcore::ArrayWriter> writer_;  // from the first write on
 };

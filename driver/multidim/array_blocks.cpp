@@ -17,7 +17,7 @@ namespace gdal_zarr {
 
 // Nullopt if the elements of `source` are to be copied.
 std::optional<ArrayBlocks> find_blocks_for_copy(const GDALMDArray& source, bool copies_others) {
-  // Of HDF5, for values that are stored with the description of the array.
+  // A limit of HDF5 for values that are stored with the description of the array.
   constexpr std::uint64_t kMaxInlineBytes = 64 << 10;
   try {
     return find_array_blocks(source);

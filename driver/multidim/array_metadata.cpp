@@ -35,7 +35,7 @@ void Array::load_metadata() {
   read_metadata_ =
       zarrcore::as_array(session_->hierarchy().node(node_path(), zarrcore::NodeKind::array));
   metadata_ = read_metadata_;
-  // What the store leaves out is stated by the opened array.
+  // The opened array states what the store leaves out.
   if (array_->assumes_bytes() || array_->data_type() != metadata_->data_type) {
     const auto stated = std::make_shared<zarrcore::ArrayMetadata>(*metadata_);
     stated->codecs = array_->metadata().codecs;

@@ -198,7 +198,7 @@ Json attributes_like(const Array& original, const GDALMDArray& source, const Arr
                                           has_same_attribute(original, source, name);
     if (is_kept) attributes[name] = value;
   }
-  // What the type or the fill value says already.
+  // Units and fill value are left out where the data type or the array's fill value expresses them.
   if (has_packing && copy.metadata().data_type.is_time() && !old.contains("units")) {
     attributes.erase("units");
   }

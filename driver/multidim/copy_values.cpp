@@ -119,8 +119,8 @@ class ValueCopy {
     return type_.NeedsFreeDynamicMemory() ? std::max(size, kDynamicElement) : size;
   }
 
-  // What of the source is read at once: its block, with 0 where GDAL knows none; but of a local
-  // chunk that is not compressed, some rows.
+  // The part of the source that is read at once: its block, with 0 where GDAL does not know it; for
+  // a local chunk that is not compressed, some rows.
   static zarrcore::Shape readable_part(const GDALMDArray& source, std::size_t rank) {
     zarrcore::Shape part;
     for (const GUInt64 length : source.GetBlockSize()) part.push_back(length);
@@ -139,7 +139,7 @@ class ValueCopy {
     return part;
   }
 
-  // As many as possible, where it is unknown what is read at once.
+  // As many as possible if it is unknown how much is read at once.
   std::uint64_t wanted_elements() const {
     const bool is_known = std::any_of(source_part_.begin(), source_part_.end(),
                                       [](std::uint64_t length) { return length != 0; });

@@ -89,7 +89,7 @@ class DimensionCatalog {
   using MakeDimension =
       std::function<std::shared_ptr<Dimension>(const DimensionKey& key, const AxisRole& role)>;
 
-  // Of a store, which must outlive it.
+  // The dimensions of a store, which must outlive this object.
   DimensionCatalog(const StoredNodes& nodes, MakeDimension make)
       : nodes_(nodes), make_(std::move(make)) {}
 

@@ -176,7 +176,7 @@ bool is_constant(const Array& variable) {
   return true;
 }
 
-// What `read` returns for dimensions: for two at the same time.
+// The results of `read` for several axes, two at the same time.
 std::vector<std::vector<double>> read_each(
     const Session& session, const std::vector<std::size_t>& axes,
     const std::function<std::vector<double>(std::size_t axis)>& read) {

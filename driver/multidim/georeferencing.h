@@ -27,7 +27,7 @@ Evidence gather_evidence(const std::shared_ptr<const Array>& array,
 // All elements of a variable of one or two dimensions, unpacked; empty when it does not hold
 // numbers, cannot be read, or is too long.
 std::vector<double> read_unpacked(const GDALMDArray& variable);
-// The same of a variable of one dimension, empty for others.
+// The same for a variable of one dimension; empty for other variables.
 std::vector<double> read_values(const GDALMDArray& variable);
 
 // The corners of the last two dimensions, at `slice` of those before; unpacked, row by row. Empty

@@ -92,7 +92,7 @@ std::vector<std::string> Group::child_paths(zarrcore::NodeKind kind) const {
   return paths;
 }
 
-// Of an array opened by its own path: in the root group, as if they stood beside it.
+// For an array opened by its own path: shown in the root group, as if they were in it.
 std::vector<std::shared_ptr<GDALMDArray>> Group::variables_above() const {
   std::vector<std::shared_ptr<GDALMDArray>> variables;
   const auto array = session_->array("");
@@ -131,7 +131,7 @@ std::vector<std::string> Group::GetGroupNames(CSLConstList /*options*/) const {
     std::vector<std::string> names;
     for (const std::string& path : child_paths(zarrcore::NodeKind::group))
       names.emplace_back(last_segment(path));
-    // Those that netCDF states, whether or not they exist.
+    // The groups that netCDF states, whether or not they exist.
     if (const auto group = session_->group_metadata(node_path_)) {
       for (const std::string& name : nczarr_group_names(*group)) {
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -313,7 +313,7 @@ std::shared_ptr<AttributeOwner> Group::owner() const {
   return std::const_pointer_cast<Group>(shared_from_this());
 }
 
-// With what other programs have changed.
+// Includes changes by other programs.
 std::shared_ptr<const Json> Group::current_attributes() const {
   session_->hierarchy().refresh_node(node_path_);
   return session_->attributes(node_path_);

@@ -26,7 +26,7 @@ class Session;
 
 bool is_icechunk_domain(const char* domain);
 
-// What is open; does nothing if the session's store is not a repository.
+// Sets the items that state what is open; does nothing if the session's store is not a repository.
 void set_icechunk_metadata(GDALDataset& dataset, const Session& session);
 
 // When `domain` is this one: what is open, and all branches and tags, which takes requests in

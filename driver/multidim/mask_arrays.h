@@ -24,7 +24,7 @@ std::vector<std::string> mask_paths(const Session& session, const std::string& n
 // The node path of the mask of an array; empty if it has none. Of an array that is opened by its
 // own path, it is in the folder above.
 std::string mask_path(const Array& array);
-// That mask; null if the array has none. Throws zarrcore::Error if it cannot be read.
+// Returns the mask; null if the array has none. Throws zarrcore::Error if it cannot be read.
 std::shared_ptr<Array> find_mask(const Array& array);
 
 // Creates a mask for the raster, of its Y and X or of all dimensions of its first array, and names

@@ -94,7 +94,7 @@ void place(std::shared_ptr<GDALDimension>& dimension, ComputedCoordinates coordi
   dimension = std::make_shared<RegularDimension>(*dimension, std::move(coordinates));
 }
 
-// By the array's own `spatial:transform`.
+// Uses the array's own `spatial:transform`.
 void place_raster_axes(const Array& array, const RasterAxes& axes, Dimensions& dimensions) {
   // A wrong transform is reported where it is looked for.
   const QuietErrors quiet;

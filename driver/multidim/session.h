@@ -56,7 +56,7 @@ struct SessionOptions {
   IcechunkWriteOptions icechunk = {};  // for a repository, if it is writable
 };
 
-// What is known when a store is opened, which saves requests.
+// Information from before the store is opened, which saves requests.
 struct StoreHints {
   std::optional<ProbedFolder> folder = {};
   std::string array = {};  // the path of the array that will be opened
@@ -189,7 +189,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
 
   // The repository whose branch gets the changes; null if the store is another one.
   IcechunkWriter* icechunk() const { return icechunk_.get(); }
-  // Of a repository: see IcechunkWriter. In other stores these do nothing.
+  // For Icechunk repositories: see IcechunkWriter. In other stores these do nothing.
   void set_failed() noexcept {
     if (icechunk_) icechunk_->set_failed();
   }
@@ -216,9 +216,10 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   void refresh() noexcept;
   // Hierarchy::refresh_node() for several nodes, whose documents are requested at once.
   void refresh_nodes(const std::vector<std::string>& paths) const;
-  // As Hierarchy::end_opening().
+  // See Hierarchy::end_opening().
   void end_opening() { hierarchy_->end_opening(); }
-  // As Hierarchy::has(), for what a program asks for by name: other programs may have added it.
+  // See Hierarchy::has(). For nodes that a program asks for by name: other programs may have added
+  // them.
   bool has_node(const std::string& node_path, zarrcore::NodeKind kind) const;
   zarrcore::WriterOptions writer_options() const;
   // Called after a write to `current`. If all arrays together have more pending bytes than the
@@ -239,7 +240,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::shared_ptr<Array> create_single_array(const std::string& node_path,
                                              const zarrcore::ArrayMetadata& metadata);
   std::unique_ptr<zarrcore::Hierarchy> begin_changes(zarrcore::HierarchyOptions options);
-  // What has been done, for the message of a commit.
+  // The changes made, for the message of a commit.
   std::string summary_of_changes() const;
   std::string take_write_failure();
   void forget_objects(const std::string& node_path);

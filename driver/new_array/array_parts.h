@@ -27,7 +27,7 @@ struct ChunkLayout {
   // If set, chunks are shards of inner chunks of this shape, which divides chunk_shape.
   std::optional<zarrcore::Shape> inner_shape;
 
-  // Of what a codec compresses at once.
+  // The shape that a codec compresses at once.
   const zarrcore::Shape& compressed_shape() const {
     return inner_shape ? *inner_shape : chunk_shape;
   }

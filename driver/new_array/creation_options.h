@@ -16,7 +16,7 @@
 namespace gdal_zarr {
 
 // What an option applies to: a store, a raster created in it, each array. Calls take options of one
-// scope or of several, so these are bits.
+// or several scopes, so these are bits.
 enum OptionScope : std::uint8_t {
   kDatasetOption = 1,
   kRasterOption = 2,

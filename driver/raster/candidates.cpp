@@ -21,7 +21,7 @@ namespace {
 
 using zarrcore::Error;
 
-// What a walk finds.
+// The result of a walk through the nodes.
 struct Collected {
   Candidates candidates;
   std::vector<std::pair<std::string, std::string>> named;     // by attributes: group and name
@@ -147,7 +147,7 @@ bool is_placed(const Session& session, const Candidate& candidate) {
   });
 }
 
-// Those that have Y before X, and are where the first of them is.
+// The arrays that have Y before X, and the same position as the first of them.
 std::vector<std::shared_ptr<Array>> at_one_place(const std::vector<std::shared_ptr<Array>>& arrays,
                                                  bool all_are_named) {
   std::vector<std::shared_ptr<Array>> bands;
@@ -243,7 +243,7 @@ Candidates find_candidates(Session& session, bool list_all, const std::string& g
   collect(session, group, collected);
   find_helpers(collected);
   std::set<std::string>& helpers = collected.helpers;
-  // Those that name each other are equals.
+  // Arrays that name each other are equals.
   for (const auto& [array, ancillary] : collected.ancillaries) {
     if (!collected.ancillaries.contains({ancillary, array})) helpers.insert(ancillary);
   }

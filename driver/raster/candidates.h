@@ -1,5 +1,5 @@
-// What of a store is shown as a raster: single arrays, and the arrays of a group as the bands of
-// one.
+// Decides which nodes are shown as rasters: single arrays, and the arrays of a group as the bands
+// of one.
 #pragma once
 
 #include <memory>
@@ -60,7 +60,7 @@ std::optional<GroupName> parse_group_name(const Session& session, const std::str
 // if there are no such arrays, or if a listed array does not exist or differs from the others.
 std::vector<std::shared_ptr<Array>> bands_of_group(Session& session, const GroupName& name);
 
-// What the group of an array and its product say of bands.
+// The spectral bands that an array's group and its product state.
 std::vector<SpectralBand> spectral_bands_of(const Array& array);
 
 // A group with several such arrays that have a place, as far as metadata show it.

@@ -43,7 +43,7 @@ class OverviewLevels {
   void describe(const std::string& resampling);
 
  private:
-  // Of the raster, looked for once.
+  // The position of the raster, determined once.
   const Position& position();
   std::shared_ptr<Array> make_array(const Array& fine, const std::string& group,
                                     const OverviewSize& size);

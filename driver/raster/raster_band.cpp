@@ -58,7 +58,7 @@ std::unique_ptr<GDALDefaultRasterAttributeTable> make_table(const std::vector<cf
   return table;
 }
 
-// Of STAC's common names. GDAL before 3.10 knows the first three.
+// For STAC's common names. GDAL before 3.10 knows the first three.
 GDALColorInterp color_of(const std::string& common_name) {
   static constexpr std::pair<std::string_view, const char*> kNames[] = {{"red", "Red"},
                                                                         {"green", "Green"},

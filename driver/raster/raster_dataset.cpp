@@ -151,7 +151,7 @@ CPLErr RasterDataset::flush_archive(bool at_closing) {
   return at_closing ? flush_sidecar(at_closing) : CE_None;
 }
 
-// And dirty blocks of GDAL's cache.
+// Also flushes dirty blocks of GDAL's cache.
 CPLErr RasterDataset::flush_sidecar(bool at_closing) {
   CPLErr result = CE_None;
   if (view_.arrays().size() > 1 && (nPamFlags & GPF_DIRTY) != 0) {
@@ -164,7 +164,7 @@ CPLErr RasterDataset::flush_sidecar(bool at_closing) {
   const CPLErr of_pam = GDALPamDataset::FlushCache(at_closing);
   if (of_pam != CE_None) result = of_pam;
 #else
-  // What fails there is reported to the error handler only.
+  // Failures there are reported to the error handler only.
   GDALPamDataset::FlushCache(at_closing);
 #endif
   for (RasterDataset* part : parts()) {

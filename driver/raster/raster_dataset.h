@@ -42,8 +42,8 @@ class RasterDataset final : public GDALPamDataset {
   RasterDataset(RasterView view, const std::string& name, const std::string& subdataset,
                 double metadata_seconds = kDefaultMetadataSeconds, bool turns_north_up = false,
                 const SidecarTexts* known_sidecars = nullptr);
-  // Of arrays that have just been created: none has a sidecar, also if there is one of an older
-  // version for arrays of their names.
+  // Opens arrays that have just been created. They have no sidecar, even if an older version left
+  // one for arrays of the same names.
   static std::unique_ptr<RasterDataset> of_new_arrays(RasterView view, const std::string& name,
                                                       const std::string& subdataset);
   static constexpr double kDefaultMetadataSeconds = 5;
@@ -113,7 +113,8 @@ class RasterDataset final : public GDALPamDataset {
   // The mask of a band (counted from 1) in the store, or null.
   GDALRasterBand* mask_of(int band);
   bool has_one_mask();  // for all bands
-  // Of the dataset, or of one band. In a store that cannot have the array, a file beside it.
+  // Creates a mask for the dataset, or for one band. In a store that cannot have the array, it is a
+  // file beside it.
   CPLErr create_mask(int flags, int band);
 
   // The coarser levels of the pyramid whose finest level this is, the finer first.
@@ -174,7 +175,7 @@ class RasterDataset final : public GDALPamDataset {
   std::set<std::string> sidecars_to_read() const;
   void load_sidecar();
   void save_sidecar();
-  // Those that exist.
+  // The sidecar files that exist.
   std::vector<std::string> sidecar_files();
   CPLErr flush_archive(bool at_closing);
   CPLErr flush_sidecar(bool at_closing);
@@ -184,7 +185,7 @@ class RasterDataset final : public GDALPamDataset {
   void place(const GeoTransform& transform);
   void store_georeferencing();
   void turn_north_up();
-  // What the product says of the bands: colours and wavelengths.
+  // Sets colours and wavelengths of the bands as the product states them.
   void set_spectral_bands();
   // Returns true if all bands have the same nodata value, or none.
   bool shares_nodata();
@@ -228,7 +229,7 @@ class RasterDataset final : public GDALPamDataset {
   std::shared_ptr<OGRSpatialReference> crs_;
   bool crs_is_of_points_ = false;  // of ground control points alone
   std::optional<GeoTransform> geotransform_;
-  // Of the store, read on first use.
+  // The ground control points of the store, read on first use.
   struct ControlPoints {
     std::vector<GroundControlPoint> stored;
     std::vector<GDAL_GCP> list;  // its texts belong to `stored`

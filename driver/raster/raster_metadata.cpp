@@ -242,7 +242,7 @@ void RasterDataset::change_metadata(CPLStringList metadata, const char* only) {
   }
   const Items items = parse_items(metadata.List());
   const std::map<std::string, std::string> given(items.begin(), items.end());
-  // Of the store, as callers have seen it.
+  // Returns true if the new metadata leave the attribute as callers have seen it.
   const auto is_as_shown = [&](const std::string& name) {
     if (only != nullptr) return !EQUAL(only, name.c_str());
     const auto it = given.find(name);
@@ -303,9 +303,9 @@ void RasterDataset::change_metadata(CPLStringList metadata, const char* only) {
       if (!mask.empty()) changed.attributes = with_mask(std::move(changed.attributes), mask);
     });
   }
-  // At once: no document may have the new registration with the old transform.
+  // Stored immediately: no document may have the new registration with the old transform.
   if (has_moved && geotransform_) store_georeferencing();
-  // What others have changed is not shown yet.
+  // Changes by other programs are not shown yet.
   zarrcore::Json read = stored_items();
   zarrcore::erase_members(read, is_as_shown);
   for (const auto& [name, value] : read_items_.items()) {

@@ -243,7 +243,7 @@ bool RasterDataset::build_default_overviews(GDALProgressFunc progress, void* pro
                         factors.data(), 0, nullptr, progress, progress_data, nullptr) == CE_None;
 }
 
-// Of each array, or one for all.
+// A mask for each array, or one for all.
 const std::vector<std::unique_ptr<RasterDataset>>& RasterDataset::masks() {
   if (masks_) return *masks_;
   masks_.emplace();

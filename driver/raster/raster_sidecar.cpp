@@ -1,4 +1,4 @@
-// What GDAL keeps in files of the raster's arrays: reading and writing the sidecars.
+// Reads and writes the sidecars: the data that GDAL keeps in files beside the raster's arrays.
 #include <cpl_conv.h>
 #include <cpl_minixml.h>
 #include <cpl_string.h>

@@ -141,7 +141,7 @@ SidecarPlace sidecar_place(const RasterView& view, const std::string& subdataset
   place.name = is_folder ? slice : name;
   if (is_folder) place.older.push_back({beside, name});
   if (subdataset != name) place.older.push_back({beside, subdataset});
-  // Of a folder that has been packed.
+  // For a folder that was packed into the archive.
   if (is_in_archive(store.description())) {
     place.older.push_back({join_vsi_path(store.description(), in_store + ".aux.xml"), slice});
   }

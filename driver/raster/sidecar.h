@@ -36,8 +36,8 @@ struct SidecarPlace {
   std::vector<SidecarPart> older;
 };
 
-// Of a raster of one array. `subdataset` is the name of its part in older versions; empty if it was
-// outside of all parts.
+// The sidecar of a raster of one array. `subdataset` is the name of its part in older versions;
+// empty if it was outside of all parts.
 SidecarPlace sidecar_place(const RasterView& view, const std::string& subdataset);
 
 // The file of a stem.

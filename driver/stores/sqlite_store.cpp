@@ -77,7 +77,7 @@ class SqliteStore final : public zarrcore::Store {
   }
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
-    // Without reading a value that is too large.
+    // Does not read a value that is too large.
     std::string columns = kLength;
     columns += ", CASE WHEN " + columns + " <= ";
     columns += std::to_string(std::min<std::uint64_t>(max_size, INT64_MAX)) + " THEN ";
@@ -187,7 +187,7 @@ class SqliteStore final : public zarrcore::Store {
     return static_cast<std::uint64_t>(row.GetFieldAsInteger64(0));
   }
 
-  // What an expression of SQL gives for a value.
+  // The result of an SQL expression for a value.
   Buffer read(const std::string& what, std::string_view key, std::uint64_t size) {
     std::optional<Buffer> bytes;
     query(value_where(what, key), [&](const OGRFeature& row) { bytes = bytes_in(row, 0, size); });

@@ -31,7 +31,7 @@ using zarrcore::Json;
 
 constexpr const char* kLevelsFile = ".zlevels";
 constexpr const char* kConsolidated = "consolidated_metadata";  // a member of documents of v3
-// As many as halve the largest size that Zarr can state to one pixel.
+// Enough to halve the largest size that Zarr can state to one pixel.
 constexpr std::uint64_t kMaxLevels = 64;
 
 class XcubeLevels final : public zarrcore::ForwardingStore {
@@ -130,7 +130,7 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
   std::map<std::string, std::string, std::less<>> documents_;  // of the root
 };
 
-// How many levels the file says there are; empty without the file.
+// The number of levels that the file states; empty without the file.
 std::optional<std::uint64_t> stated_levels(zarrcore::Store& folder) {
   const auto text = folder.get(kLevelsFile, zarrcore::kMaxDocumentBytes);
   if (!text) return std::nullopt;

@@ -37,8 +37,8 @@ struct Flags {
 // 0xRRGGBB from six digits, with or without a # before them; empty for anything else.
 std::optional<std::uint32_t> parse_color(std::string_view text);
 
-// Those that the attributes of an array state. `seen` is the type of its elements: see seen_type().
-// Other types than integers have none.
+// The flags that the attributes of an array state. `seen` is the type of its elements: see
+// seen_type(). Only integers have flags.
 Flags find_flags(const zarrcore::Json& attributes, const zarrcore::DataType& seen);
 
 // The meanings by value, as GDAL has categories; empty for flags with masks, for negative values

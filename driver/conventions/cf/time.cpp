@@ -125,7 +125,8 @@ LeapRule leap_rule(Calendar calendar, bool is_before_reform) {
   return is_julian ? LeapRule::julian : LeapRule::gregorian;
 }
 
-// By CF's name, in any case; an empty name means the standard calendar. Empty for unknown names.
+// Finds a calendar by CF's name, in any case; an empty name means the standard calendar. Empty for
+// unknown names.
 std::optional<Calendar> find_calendar(const std::string& name) {
   static constexpr std::array<std::pair<std::string_view, Calendar>, 10> kNames{{
       {"", Calendar::standard},
@@ -187,7 +188,7 @@ std::optional<double> unit_length(std::string_view unit, Calendar calendar) {
                         {"month", year / 12},
                         {"year", year},
                         {"common_year", 365.0 * kDay}};
-  // Of the words of more than two letters there is a plural.
+  // Words of more than two letters have a plural.
   if (unit.size() > 2 && unit.ends_with('s')) unit.remove_suffix(1);
   for (const Unit& known : units) {
     if (cf::is_word_of(known.words, unit)) return known.microseconds;

@@ -17,7 +17,8 @@ namespace gdal_zarr {
 
 inline constexpr std::string_view kCachedReferencePrefix = "/vsikerchunk_json_ref_cached/";
 
-// What holds references: a document, the same through its copy in a cache folder, or a folder.
+// Where references are stored: in a document, in the copy of a document in a cache folder, or in a
+// folder.
 enum class ReferenceKind : unsigned char { json, cached_json, parquet };
 
 struct ReferencePath {

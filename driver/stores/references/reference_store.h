@@ -28,14 +28,14 @@ class ReferenceStore final : public zarrcore::Store {
   // The reference with its target as a path. Throws zarrcore::Error if the document may not refer
   // to it.
   Reference resolved(Reference reference) const;
-  // Both: the reference to a value, resolved.
+  // find() and resolved(): the reference to a value with its target as a path.
   std::optional<Reference> locate(std::string_view key) const;
 
   zarrcore::DirectoryListing list(std::string_view prefix,
                                   const zarrcore::ListOptions& options = {}) override;
-  // With all chunks.
+  // Visits all chunks.
   void visit_values(std::string_view prefix, const VisitValue& visit) override;
-  // With all chunks; see References.
+  // Lists all chunks; see References.
   zarrcore::DirectoryListing list_chunks(std::string_view prefix, std::uint64_t max_count) const;
   bool has_below(std::string_view prefix) const;
 

@@ -177,7 +177,7 @@ struct OpenedName : NamedValue {
     if (key.empty()) return std::nullopt;
     return in_context([this] { return store->find(key); });
   }
-  // With a target that is a path.
+  // The reference with its target as a path.
   Reference resolved(Reference reference) const {
     return in_context([&] { return store->resolved(std::move(reference)); });
   }

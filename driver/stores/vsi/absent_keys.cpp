@@ -112,7 +112,7 @@ void AbsentKeys::end_listing(std::uint64_t begun, std::string_view folder,
   if (!uses_listings_ || changes_ != begun) return;
   listed_names_ += names.keys.size() + names.prefixes.size();
   if (listed_names_ >= kMaxKeys) return clear_with_lock();
-  // What has appeared since an earlier request.
+  // Forgets missing documents that may have appeared since an earlier request.
   std::erase_if(keys_, [&](const std::string& key) {
     return zarrcore::is_at_or_below(key, folder) && is_metadata_key(key);
   });

@@ -45,7 +45,7 @@ class AbsentKeys final : public zarrcore::KnownListings {
  private:
   static constexpr std::size_t kMaxKeys = 100'000;
 
-  // What a folder has, as far as it is about metadata.
+  // The contents of a folder that concern metadata.
   struct Names {
     std::set<std::string, std::less<>> keys;
     std::set<std::string, std::less<>> prefixes;

@@ -26,8 +26,8 @@ struct HttpReply {
   zarrcore::Buffer bytes;
 };
 
-// How requests for values of one folder reach a server and their replies come back. Safe to use
-// from several threads at once.
+// Sends requests for values of one folder to a server and receives the replies. Safe to use from
+// several threads at once.
 class HttpConnection {
  public:
   virtual ~HttpConnection() = default;
@@ -74,7 +74,7 @@ class HttpClient {
     std::optional<std::uint64_t> offset;
     // The size of the file, if the server sent a part of it and knows the size.
     std::optional<std::uint64_t> value_size;
-    // Of the ETag, the time of the last change and the size.
+    // From the ETag, or else from the time of the last change and the size.
     zarrcore::ValueVersion version;
   };
 

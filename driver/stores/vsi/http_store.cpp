@@ -153,7 +153,7 @@ class HttpStore final : public zarrcore::ForwardingStore {
       return version_.value_or(ValueVersion());
     }
 
-    // With the version of an answer.
+    // Called with the version of an answer.
     void check(const ValueVersion& version) {
       const std::lock_guard lock(mutex_);
       if (!version_) version_ = version;
@@ -277,7 +277,7 @@ class HttpStore final : public zarrcore::ForwardingStore {
       const std::uint64_t offset = zarrcore::resolve_range(range, sent);
       return Buffer::copy_of(answer.bytes.span().subspan(offset, range.length));
     }
-    // Of a value with an unknown size, the server decides where its end is.
+    // If the size of a value is unknown, the server decides where it ends.
     const std::uint64_t offset = answer.value_size
                                      ? zarrcore::resolve_range(range, *answer.value_size)
                                  : range.from_end ? *answer.offset

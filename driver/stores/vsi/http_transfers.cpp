@@ -104,7 +104,7 @@ CURLcode HttpTransfers::run(CURL* handle, const std::string& url, const Limits& 
   return transfer.code;
 }
 
-// With the mutex locked, as the thread has ended or will end without taking it.
+// The mutex must be locked: the thread has ended or will end without taking it.
 void HttpTransfers::start() {
   if (thread_.joinable()) thread_.join();
   multi_ = curl_.multi_init();

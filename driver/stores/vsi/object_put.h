@@ -21,7 +21,7 @@ zarrcore::ValueVersion version_of_tag(std::string_view tag);
 // Returns true if the server of this path is known to check conditions, and GDAL can send them:
 // Azure, and S3 itself. Other servers with the interface of S3 may ignore or refuse conditions.
 bool checks_conditions(const std::string& path);
-// The same of servers that may also refuse them, with an error.
+// The same for servers that may also refuse conditional requests, with an error.
 bool can_put_conditionally(const std::string& path);
 
 // Throws Error unless the server checks conditions. A server that is not known to check them is

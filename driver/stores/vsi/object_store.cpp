@@ -59,7 +59,7 @@ std::vector<StoredObject> read_listing(const std::string& folder, std::size_t ma
   return objects;
 }
 
-// The same, without a report of what GDAL says.
+// The same, without reporting GDAL's messages.
 std::vector<StoredObject> list_some_objects(const std::string& folder) {
   const QuietCall call;
   return read_listing(folder, SIZE_MAX);
@@ -204,7 +204,7 @@ void copy_one(const std::string& from, const std::string& to, std::optional<std:
   const bool is_copied =
       VSICopyFile(from.c_str(), to.c_str(), nullptr, known_size, nullptr, nullptr, nullptr) == 0;
 #else
-  // What one request fetches costs less than the requests by which GDAL prepares a copy.
+  // For a small value, one request costs less than the requests by which GDAL prepares a copy.
   constexpr std::uint64_t kSmall = std::uint64_t{1} << 20;
   if (size && *size <= kSmall) {
     const File file = open_file(from, *size);

@@ -1,4 +1,4 @@
-// What servers say in texts that they send instead of values and listings.
+// Parses the texts that servers send instead of values and listings.
 #pragma once
 
 #include <cpl_conv.h>

@@ -46,7 +46,7 @@ class Receiver {
  private:
   // Before it has arrived, at most so much of a value is believed to exist.
   static constexpr std::uint64_t kMaxReserved = std::uint64_t{64} << 20;
-  // What a server says about an error.
+  // The limit for a server's error message.
   static constexpr std::uint64_t kMaxErrorBytes = std::uint64_t{64} << 10;
 
   template <typename Body>

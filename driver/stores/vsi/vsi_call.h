@@ -52,7 +52,7 @@ class QuietCall {
  public:
   QuietCall() { VSIErrorReset(); }
 
-  // What the server said, and what GDAL and the server said; may be empty.
+  // The server's message; and GDAL's message with the server's. May be empty.
   static std::string server_reason() { return mask_secrets(VSIGetLastErrorMsg()); }
   static std::string reason() {
     const std::string server = VSIGetLastErrorMsg();

@@ -27,7 +27,7 @@ using zarrcore::ByteRange;
 using zarrcore::Error;
 using zarrcore::ValuePart;
 
-// What the server said when opening failed, with the status of its answer as far as it is known.
+// The server's message when opening failed, with the status of its answer if it is known.
 std::string reason_of_failure() {
   const std::string reason = VSIGetLastErrorMsg();
   if (reason.empty() || STARTS_WITH(reason.c_str(), "HTTP response code") ||

@@ -257,7 +257,7 @@ class VsiStore final : public zarrcore::Store {
     return listing;
   }
 
-  // Until `visit(entry, is_folder)` returns false.
+  // Stops when `visit(entry, is_folder)` returns false.
   template <typename Visit>
   void visit_entries(std::string_view prefix, const Visit& visit) const {
     const VsiCall call;

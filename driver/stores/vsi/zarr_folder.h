@@ -20,7 +20,7 @@ inline constexpr std::string_view kVsiZip = "/vsizip/";
 struct ProbedFolder {
   std::string path;  // without a trailing slash
   std::shared_ptr<zarrcore::Store> store;
-  // As HierarchyOptions has them.
+  // See HierarchyOptions.
   std::map<std::string, zarrcore::DocumentText> documents;
   std::optional<zarrcore::DirectoryListing> listing;
 };
@@ -51,7 +51,7 @@ struct ZipTarget {
   std::string prefix;   // of the store's keys: "a/b", or empty
 };
 
-// Of "x.zip", "/vsizip/x.zip/a/b" and "/vsizip/{x.any}/a/b"; empty for other paths, and for a
+// Parses "x.zip", "/vsizip/x.zip/a/b" and "/vsizip/{x.any}/a/b"; empty for other paths, and for a
 // folder that is called x.zip.
 std::optional<ZipTarget> parse_zip_target(const std::string& path);
 

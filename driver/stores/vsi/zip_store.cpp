@@ -65,7 +65,7 @@ class ZipStore final : public zarrcore::Store {
       return;
     }
     const VsiCall call;
-    // What was complete before is complete again.
+    // An archive that was complete before is completed again.
     if (is_changed_ && was_complete_ && !old_) {
       try {
         complete();
@@ -169,7 +169,7 @@ class ZipStore final : public zarrcore::Store {
     }
   }
 
-  // Of the archive; absent if it does not exist.
+  // The version of the archive; absent if it does not exist.
   zarrcore::ValueVersion version_now() const {
     if (!target_.archive.starts_with("/vsi")) {
       return zarrcore::LocalFile::version(target_.archive);
@@ -192,7 +192,7 @@ class ZipStore final : public zarrcore::Store {
     return key;
   }
 
-  // What was read of a value that the directory lists.
+  // Returns the result of reading a value that the directory lists. Throws Error if it is empty.
   template <typename Read>
   Read found(std::string_view key, Read read) const {
     if (!read) throw Error(path_ + "/" + std::string(key) + ": GDAL cannot find this entry");
@@ -339,7 +339,7 @@ class ZipStore final : public zarrcore::Store {
       if (!old_ && path_exists(target_.archive)) throw Error(target_.archive + " exists already");
       if (old_ && is_on_disk()) {
         zarrcore::adopt_owner(working_path_, target_.archive);
-        // Without its bytes on the disk, a loss of power would leave neither archive.
+        // The bytes must be on the disk, or a loss of power could leave neither archive.
         lock_->sync();
         zarrcore::replace_file(working_path_, target_.archive);
         zarrcore::sync_folder(zarrcore::folder_of(target_.archive));

@@ -27,7 +27,7 @@ struct Page {
   std::uint64_t decoded_size = 0;  // in bytes, with the levels
   std::uint64_t value_count = 0;   // with those that are null
   std::int64_t encoding = 0;
-  // Of data pages of version 2.
+  // For data pages of version 2.
   bool is_version_2 = false;
   bool is_compressed = true;
   std::uint64_t definition_bytes = 0;

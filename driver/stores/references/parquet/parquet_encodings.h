@@ -42,7 +42,7 @@ std::vector<zarrcore::ByteSpan> decode_delta_texts(ByteReader& bytes, std::uint6
 // Decompresses a page to exactly `size` bytes.
 zarrcore::Buffer decode_page(ParquetCodec codec, zarrcore::ByteSpan encoded, std::uint64_t size);
 
-// As ParquetCodec::zstd.
+// Compresses as ParquetCodec::zstd.
 zarrcore::Buffer encode_page(zarrcore::ByteSpan decoded);
 
 }  // namespace gdal_zarr
