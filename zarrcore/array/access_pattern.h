@@ -1,8 +1,8 @@
-// What the requests of a program so far say about its next ones: whether they walk through the
-// array, and which chunks a walk will need; whether each window is requested twice; whether chunks
-// of which a part is used are used again, and how often more of them is wanted then.
+// Predicts a program's next requests from its requests so far: whether they walk through the array,
+// and which chunks the walk will need; whether each window is requested twice; whether partly used
+// chunks are used again, and how often more of them is needed then.
 //
-// Each request asks once, when it begins, and reports once, when it ends.
+// Each request queries this once, when it begins, and reports once, when it ends.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class AccessPattern {
  public:
   using Key = std::shared_ptr<const std::string>;
 
-  // `unit` is the shape of what is decoded at once, a chunk or an inner chunk, by `chain`.
+  // `unit` is the shape of what `chain` decodes at once: a chunk or an inner chunk.
   AccessPattern(const Store& store, const Shape& shape, const ChunkGrid& grid,
                 const CodecChain& chain, Shape unit, std::uint64_t item_size);
 
@@ -119,7 +119,7 @@ class AccessPattern {
     // long as decoding so many bytes of a whole chunk. Must be called while nothing of the chunk is
     // decoded: the answer false is counted.
     struct DecodingCosts {
-      double part = 0;   // of decoding what is wanted now
+      double part = 0;   // of decoding the part that is needed now
       double rest = 0;   // of decoding what else may be wanted later
       double whole = 0;  // of decoding all now
     };

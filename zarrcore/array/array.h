@@ -63,8 +63,7 @@ class ZARRCORE_API Array {
   // One element: the fill value of missing chunks.
   const std::vector<std::byte>& fill_value() const { return state_.fill_value; }
 
-  // The shape of what is decoded at once: of an inner chunk if the array is sharded, else of a
-  // chunk.
+  // The shape that is decoded at once: the inner chunk's if the array is sharded, else the chunk's.
   Shape inner_chunk_shape() const { return state_.inner_chunk_shape(); }
   // See CodecChain::can_encode().
   bool can_encode() const {

@@ -57,7 +57,8 @@ struct ArrayState {
   const CodecChain& chain_of(std::span<const std::uint64_t> chunk) const;
   // See Array.
   Shape inner_chunk_shape() const;
-  // What is read for a chunk slice; `data` is the caller's memory, or null to fill the cache only.
+  // The part to read for a chunk slice; `data` is the caller's memory, or null to fill the cache
+  // only.
   StoredPart part_of(const ChunkSlice& slice, std::byte* data) const {
     return part_of(slice, data, key_of(slice.chunk));
   }
@@ -66,8 +67,8 @@ struct ArrayState {
                      std::shared_ptr<const std::string> key) const;
   // Throws Error when a selection or the memory for it does not fit the array.
   void check_read(const Selection& selection, const Destination& destination) const;
-  // Makes reads that begin later see what has been put since: under one key of the store, or at
-  // all. Takes the same time however much is cached of others.
+  // Reads that begin later see the values that have been put: for one key of the store, or for all.
+  // Takes the same time however many other items are cached.
   void invalidate_value(const std::string& key) const { context->chunks.erase_value(cached, key); }
   void invalidate_all() const { context->chunks.erase_all(cached); }
 

@@ -157,8 +157,8 @@ void ArrayWriter::encode_in_background(const Pending& chunk, std::size_t positio
                         background = WriteOptions{options.threads, {}, options.background_scope}] {
                          chunk->encode(position);
                          if (!chunk->claim_put()) return;
-                         // Where several puts can wait for answers, they keep no thread from
-                         // encoding.
+                         // Stores that can wait for several puts at once get them in the
+                         // background, so that no thread stops encoding.
                          is_slow() ? put_in_background(chunk, background) : put_claimed(chunk);
                        });
 }

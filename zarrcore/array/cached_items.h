@@ -1,5 +1,5 @@
-// What a cache has of the values of a store: chunks, indexes of shards, and what is missing; and
-// the one rule that says whether it may still be used (CachedItem::is_current).
+// Cached items of the values of a store: chunks, indexes of shards, and the fact that a value is
+// missing; and the single rule whether an item may still be used (CachedItem::is_current).
 #pragma once
 
 #include <atomic>

@@ -112,7 +112,7 @@ class ChunkCache {
   };
   enum class Intent : std::uint8_t {
     look,
-    take,   // the caller reads what is queued, and does not cache it
+    take,   // the caller reads a queued entry itself, and does not cache it
     start,  // the caller fills the entry
   };
   // Looks for an entry, and uses its item, if it has one.
@@ -121,8 +121,9 @@ class ChunkCache {
   // Returns true if the item is cached. Does not use it.
   bool has(const CachedArray& array, const Key& key, const PlaceInValue& place) const;
 
-  // Begins to fill an entry, also a cached one. Empty if another thread is filling it. What a
-  // request begins after its value has been erased is not cached: it may have read the old one.
+  // Begins to fill an entry, also a cached one. Empty if another thread is filling it. If the value
+  // has been erased since the request began, the item is not cached: the request may have read the
+  // old value.
   Filling start(CachedArray& array, const Key& key, const PlaceInValue& place,
                 const Request& request);
   // Waits until the entry is not pending; null if it has not been filled. Calls `help` until that
@@ -176,8 +177,8 @@ class ChunkCache {
     std::list<Entry*> order = {};  // most recently used first
   };
 
-  // All with the lock. What is removed is to be destroyed without it: returning the memory of large
-  // chunks takes longer than all else here.
+  // All are called with the lock held. Removed entries must be destroyed without it: freeing large
+  // chunks takes longer than everything else here.
   std::shared_ptr<Entry> lookup(const CachedArray& array, const Key& key,
                                 const PlaceInValue& place) const;
   Filling begin(CachedArray& array, const Key& key, const PlaceInValue& place,

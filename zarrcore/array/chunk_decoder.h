@@ -78,8 +78,8 @@ class ChunkDecoder {
                          ChunkCache::Intent intent = ChunkCache::Intent::look) const {
     return cache().find(cached_, part.key, part.place(), request_, intent);
   }
-  // What is cached for a part, and current, or a Filling of its entry. Waits for others that fill
-  // it, if the request may: else both can be empty.
+  // The current cached item of a part, or a Filling of its entry. Waits for other threads that fill
+  // the entry, if the request may wait; otherwise both can be empty.
   struct FoundOrStarted {
     ChunkCache::Item item;
     ChunkCache::Filling filling;
@@ -109,8 +109,8 @@ class ChunkDecoder {
     std::shared_ptr<ChunkCache::Entry> pending = nullptr;
     ChunkCache::Filling filling = {};  // for the caller, if the chunk needs decoding
   };
-  // Copies the selected elements of a chunk from the cache. Without `may_decode`, only what is
-  // decoded.
+  // Copies the selected elements of a chunk from the cache. Without `may_decode`, only elements
+  // that are already decoded.
   Lookup copy_from_cache(const StoredPart& part, bool may_decode) const;
   // The same for an item that another thread has put into an entry, and that has not stayed in the
   // cache.

@@ -118,7 +118,7 @@ void ChunkReader::read_shards(std::span<StoredPart> parts) {
   };
   // Shards inside of shards are in values that are already open.
   const std::size_t max_open = parts[0].value ? SIZE_MAX : store_.traits().max_open_values;
-  std::size_t open_count = 0;  // values that the parts in `inner` keep open
+  std::size_t open_count = 0;  // the number of values that the parts in `inner` hold open
   while (!parts.empty()) {
     const CodecChain& chain = *parts[0].chain;
     const std::uint64_t index_bytes = chain.sharding()->encoded_index_size();

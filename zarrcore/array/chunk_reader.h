@@ -76,7 +76,7 @@ class ChunkReader {
 
   void read_together(Parts parts);
   void fetch_together(std::span<Missed> parts);
-  // Returns true if nothing is left to do for a part, of which the cache has this.
+  // Returns true if a part needs no more work, given the result of looking in the cache.
   bool is_done(const StoredPart& part, ChunkDecoder::Cached cached) const;
   void decode(Missed& missed, ChunkDecoder::Encoded encoded, DecodedChunk& scratch);
   MeasuredStage measure(ReadStatistics::Count nanoseconds) const {

@@ -220,7 +220,7 @@ void PendingChunk::put_with_lock(bool is_exclusive) {
   finished_ = 0;
 }
 
-// Returns true if elements or inner chunks keep what is stored.
+// Returns true if the next put needs elements or inner chunks of the stored chunk.
 bool PendingChunk::depends_on_stored() const {
   return !is_complete() || std::any_of(inner_chunks_.begin(), inner_chunks_.end(),
                                        [](const auto& item) { return !item.second->is_whole(); });

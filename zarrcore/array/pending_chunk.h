@@ -50,7 +50,7 @@ class PendingChunk {
   // The steps that write() itself takes. Each includes the previous ones.
   enum class WriteSteps : std::uint8_t {
     copying,   // to an inner chunk that is decoded in memory
-    decoding,  // what was stored, or allocating memory
+    decoding,  // decoding the stored chunk, or allocating memory
     encoding,  // an inner chunk, once all of it has been written
   };
   enum class WriteResult : std::uint8_t {
@@ -66,7 +66,7 @@ class PendingChunk {
   bool is_being_written() const { return writes_ > 0; }
 
   // Writes a slice of an inner chunk. Throws Error, which names the chunk; the slice may then be
-  // partly written, but what was written before is not lost.
+  // partly written, but elements written before are not lost.
   WriteResult write(const StoredSlice& slice, const std::byte* source,
                     const ElementConverter* converter, WriteSteps steps);
 
@@ -98,7 +98,7 @@ class PendingChunk {
   // is written to it.
   bool retire();
 
-  // While the lock is held, what is pending stays pending, and the stored chunk does not change
+  // While the lock is held, pending elements stay pending, and the stored chunk does not change
   // through this object. Nullopt when this object is retired.
   std::optional<std::shared_lock<SharedMutex>> hold();
   // With hold(): returns the stored slices of `slice` that are pending. Adds the parts that have to

@@ -46,8 +46,8 @@ class WrittenElements {
   std::uint64_t count_ = 0;
 };
 
-// All members are guarded by `mutex`, which callers lock. Throws Error; what has been written
-// before is then not lost.
+// All members are guarded by `mutex`, which callers lock. Throws Error; elements written before are
+// then not lost.
 class PendingInnerChunk {
  public:
   // `chain` is the codec chain of the inner chunk. `is_in_shard`: it stays in memory, encoded,
@@ -60,9 +60,9 @@ class PendingInnerChunk {
   bool is_pending() const { return state_ != State::untouched; }
   bool is_decoded() const { return state_ == State::decoded; }
   bool is_encoded() const { return state_ == State::encoded; }
-  // Returns true if it can be put as it is.
+  // Returns true if it can be put without more work.
   bool is_finished() const { return state_ == State::encoded || state_ == State::filled; }
-  // Returns true if every element has been written, so that nothing of the stored chunk remains.
+  // Returns true if every element has been written, so that no element of the stored chunk remains.
   bool is_whole() const { return is_whole_; }
   // Only if is_encoded().
   ByteSpan encoded() const { return encoded_.span(); }
@@ -82,7 +82,7 @@ class PendingInnerChunk {
             const ElementConverter* converter) const;
 
   void encode();
-  // Applies what has been written to the chunk as it is stored now, and encodes the result.
+  // Applies the written elements to the chunk that is stored now, and encodes the result.
   void rebase(const std::optional<Buffer>& stored);
 
   mutable std::mutex mutex;

@@ -1,4 +1,4 @@
-// What the engine asks of a store for one chunk, inner chunk or shard.
+// The bytes that the engine requests from a store for one chunk, inner chunk or shard.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct StoredPart {
   std::shared_ptr<const std::string> key;  // of the store
   std::uint64_t position = 0;              // see PlaceInValue
   // Inside a shard: the version of the shard's value that `offset` and `length` refer to. It is
-  // read through `value`, and what is cached of it has this version.
+  // read through `value`, and items cached from it have this version.
   std::shared_ptr<OpenValue> value;
   ValueVersion version;
   // The encoded bytes are at this place in the value of the key, or, inside a shard that had to be

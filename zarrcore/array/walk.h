@@ -14,8 +14,8 @@ namespace zarrcore {
 
 // The walk of the latest requests, as nested loops: the innermost moves the box along one dimension
 // by a constant step; at the end of a line, that dimension returns to its start and the next loop
-// makes a step. The boxes at the ends of the array may be smaller, and those of a warp may differ a
-// little.
+// makes a step. The boxes at the ends of the array may be smaller, and the boxes of a warp may
+// differ a little.
 class Walk {
  public:
   // `shape` is the array's.
@@ -34,7 +34,7 @@ class Walk {
   // How many of the latest requests were steps of the walk; 0 if the last one was not.
   std::size_t steps() const { return steps_; }
   // Returns true if the walk so far began at the start of the array along its dimension, and each
-  // box has begun where the one before it ended.
+  // box has begun where the previous one ended.
   bool is_scan() const { return is_scan_; }
 
   // The number of requests of the walk, at least 1, that begin within `unit` elements along each

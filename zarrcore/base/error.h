@@ -28,8 +28,8 @@ class ZARRCORE_API Error : public std::exception {
   std::string message_;
 };
 
-// There was not enough memory: nothing is known about what was to be read. Functions that continue
-// without something faulty let this error pass.
+// There was not enough memory: nothing is known about the data. Functions that continue after other
+// errors must let this one pass.
 class ZARRCORE_API OutOfMemory : public Error {
  public:
   OutOfMemory() : Error("not enough memory") {}
@@ -51,8 +51,8 @@ class ZARRCORE_API ContextPart {
   std::optional<std::uint64_t> number_;
 };
 
-// In a catch block: throws what was caught on, as an Error with `context` in front. An exception
-// that is not a std::exception stays as it is.
+// In a catch block: throws the caught exception on, as an Error with `context` in front. An
+// exception that is not a std::exception is thrown on unchanged.
 [[noreturn]] ZARRCORE_API void rethrow_with_context(std::initializer_list<ContextPart> context);
 
 // Runs `body` and returns its result. Any exception leaves as an Error whose message begins with

@@ -1,6 +1,6 @@
-// JSON as Zarr stores hold it. Members keep their order; the last of equal keys wins. What Python's
-// reader accepts beyond RFC 8259 is accepted: the bare words NaN, Infinity and -Infinity, numbers
-// too large for a float64 (infinity), and lone surrogates (U+FFFD).
+// JSON in Zarr stores. Members keep their order; the last of equal keys wins. Accepts what Python's
+// reader accepts beyond RFC 8259: the bare words NaN, Infinity and -Infinity, numbers too large for
+// a float64 (infinity), and lone surrogates (U+FFFD).
 #pragma once
 
 #include <cstddef>
@@ -105,7 +105,7 @@ class JsonMembers {
   // right, or ends.
   bool next();
 
-  // The name of the member, as it is written between its quotation marks; see unescape_json().
+  // The name of the member, still escaped, as between its quotation marks; see unescape_json().
   std::string_view raw_key() const { return key_; }
   // All text from the member's value on.
   std::string_view rest() const { return text_.substr(at_); }

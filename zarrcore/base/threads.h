@@ -1,4 +1,4 @@
-// What the C++ library has for threads, where MinGW's does not work.
+// Replaces parts of the C++ library's threads where MinGW's do not work.
 #pragma once
 
 #include <shared_mutex>

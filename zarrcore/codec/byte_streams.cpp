@@ -152,7 +152,7 @@ std::size_t decode_lzf(ByteSpan encoded, MutableByteSpan decoded, bool may_have_
         const ByteSpan block = encoded.subspan(kHeaderSize);
         if (decode_lzf_block(block, decoded.first(size)) == size) return size;
       } catch (const Error&) {
-        // There is no header, or the next attempt says what is wrong.
+        // There is no header, or the next attempt reports the fault.
       }
     }
   }

@@ -47,7 +47,7 @@ class CodecChain {
   // The first codec that only decodes, itself or inside; empty if chunks can be encoded.
   const std::string& decode_only() const { return decode_only_; }
   bool can_encode() const { return decode_only_.empty(); }
-  // The codecs that are run, with what is assumed stated.
+  // The codecs that are run, including assumed ones.
   const std::vector<CodecMetadata>& codecs() const { return codecs_; }
   // More bytes than any sensible encoded chunk has: a store refuses larger values.
   std::uint64_t max_encoded_size() const;

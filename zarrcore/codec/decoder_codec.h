@@ -77,8 +77,8 @@ class DecodedOutput {
     std::copy(bytes.begin(), bytes.end(), extend(bytes.size()).begin());
   }
 
-  // Appends the `count` bytes that begin `distance` before the end; they may overlap what is
-  // appended, and then repeat.
+  // Appends the `count` bytes that begin `distance` before the end. They may overlap the appended
+  // bytes, which then repeat.
   void repeat(std::uint64_t distance, std::uint64_t count) {
     if (distance == 0 || distance > size_) throw Error("the data is corrupt");
     const std::byte* source = bytes_.data() + size_ - distance;

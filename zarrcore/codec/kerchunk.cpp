@@ -1,5 +1,5 @@
 // Codecs of kerchunk and of virtual-tiff, for chunks in files of other formats: texts that an HDF5
-// file keeps elsewhere, ASCII tables of FITS, and images with the band varying fastest. kerchunk's
+// file stores elsewhere, ASCII tables of FITS, and images with the band varying fastest. kerchunk's
 // `deflate` is in deflate.cpp.
 #include <algorithm>
 #include <type_traits>

@@ -171,8 +171,8 @@ class LzmaStream {
 
   lzma_stream* get() { return &stream_; }
 
-  // Works from the front of `input` to the front of `output`, and removes what was used from both.
-  // Returns whether the stream has ended.
+  // Works from the front of `input` to the front of `output`, and removes the used bytes from both.
+  // Returns true if the stream has ended.
   bool advance(ByteSpan& input, MutableByteSpan& output, lzma_action action) {
     stream_.next_in = reinterpret_cast<const std::uint8_t*>(input.data());
     stream_.avail_in = input.size();

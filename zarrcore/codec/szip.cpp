@@ -34,7 +34,7 @@ class BitInput {
     return value;
   }
 
-  // Takes zeros and the one after them, and returns how many zeros there are.
+  // Takes zeros and the following one, and returns the number of zeros.
   std::uint64_t take_zeros() {
     std::uint64_t zeros = 0;
     for (fill(); bits_ == 0; fill()) {

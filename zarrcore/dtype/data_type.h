@@ -30,8 +30,8 @@ enum class TypeKind : std::uint8_t {
   structure,         // fields one after the other
 };
 
-// What the bits of a float, or of each part of a complex number, mean. Names as in zarr-extensions
-// and ml_dtypes: e exponent bits, m mantissa bits; fn: no infinities; uz: no negative zero; b11:
+// The format of a float, or of each part of a complex number. Names as in zarr-extensions and
+// ml_dtypes: e exponent bits, m mantissa bits; fn: no infinities; uz: no negative zero; b11:
 // exponent bias 11. Formats of less than 8 bits are in the low bits of a byte.
 enum class FloatFormat : std::uint8_t {
   ieee,  // binary16, binary32, binary64 by item size

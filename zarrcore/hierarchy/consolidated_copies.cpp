@@ -337,7 +337,7 @@ void ConsolidatedCopies::put_copy(const std::string& group) {
     documents = collect_documents(*top_, format_, group, on_problem_);
   } else {
     documents = changed->second;
-    // Its own document, which contains the copy, is put with it: as it is now.
+    // The group's own document, which contains the copy, is put with it, in its present state.
     const std::string key = *format_.consolidated_key(group);
     if (format_.without_consolidated(Json::object())) {
       documents.erase(key);

@@ -68,7 +68,7 @@ class ConsolidatedCopies {
   void want_root(std::span<const Document> documents);
   // Copies of these groups that are missing are not wanted any more.
   void forget(std::span<const std::string> paths);
-  // Writes the missing copies. What fails can be tried again.
+  // Writes the missing copies. Copies that cannot be written stay missing and can be tried again.
   void restore();
 
  private:

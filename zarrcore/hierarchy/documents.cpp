@@ -14,8 +14,8 @@ namespace {
 // The number of nodes whose documents are requested together.
 constexpr std::size_t kNodesAtOnce = 32;
 
-// The documents of a node that cannot be read as a whole, as far as they are JSON. Adds what is
-// wrong with the others to `unreadable`.
+// The documents of a node that cannot be read as a whole, as far as they are JSON. Adds the faults
+// of the others to `unreadable`.
 DocumentMap documents_of_broken_node(const DocumentSource& stored, const Format& format,
                                      const std::string& path,
                                      std::vector<std::string>& unreadable) {

@@ -70,8 +70,8 @@ std::optional<DirectoryListing> list_for_changes(Store& store);
 
 void put_document(Store& store, const Format& format, const Document& document);
 
-// The documents as the nodes of a hierarchy are read from them. What several nodes ask for is
-// cached, and what is needed together is requested at once. Safe to use from several threads at
+// Reads the documents for the nodes of a hierarchy. Documents that several nodes need are cached,
+// and documents that are needed together are requested at once. Safe to use from several threads at
 // once.
 class DocumentReader {
  public:

@@ -146,8 +146,8 @@ void Hierarchy::read_expected() const {
   }
 }
 
-// For changes: a node that is only described by consolidated metadata, if its path exists. That
-// another program has removed the node may not show in what has been read.
+// For changes: reads a node that is described by consolidated metadata alone, if its path exists.
+// Documents read earlier may not show that another program has removed the node.
 std::optional<NodeMetadata> Hierarchy::read_copied_node(const std::string& path) const {
   if (is_consolidated() || store_->is_known_absent(path)) return std::nullopt;
   if (!copied_.find(*format_, reader_.source(), options_.on_problem)) return std::nullopt;

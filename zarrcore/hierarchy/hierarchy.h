@@ -158,7 +158,7 @@ class ZARRCORE_API Hierarchy {
   // Renames a node within its group. Not the root.
   void rename_node(const std::string& path, const std::string& name);
   // Puts updated metadata, of one node or of all. flush() also puts consolidated metadata that is
-  // missing because nodes have changed. The next call tries again what has failed.
+  // missing because nodes have changed. After a failure, the next call tries again.
   void flush_node(const std::string& path);
   void flush();
   // Puts consolidated metadata into the root, also if it has none. Throws Error when there is no
@@ -170,7 +170,7 @@ class ZARRCORE_API Hierarchy {
   void remove_consolidated(const std::vector<std::string>& groups);
 
  private:
-  friend class HierarchyEditor;  // uses what is read and known
+  friend class HierarchyEditor;  // uses the documents read and the nodes known
   Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options, const Format& format);
 
   bool is_slow() const { return !is_consolidated() && reader_.is_slow(); }

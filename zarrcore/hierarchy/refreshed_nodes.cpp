@@ -44,8 +44,8 @@ Hierarchy::ReadDocuments Hierarchy::documents_now(const std::string& path) const
   });
 }
 
-// `now` is from before the documents were read: a change meanwhile shows later. What consolidated
-// metadata says is as old as that.
+// `now` is from before the documents were read, so a change meanwhile is detected later. For
+// consolidated metadata, it is the state when that was read.
 void Hierarchy::note_read(const std::string& path, ReadDocuments now) const {
   const std::lock_guard lock(mutex_);
   if (is_consolidated()) {

@@ -1,5 +1,5 @@
-// What every Zarr format says about an array and a group, in one model. Formats differ in how they
-// write it down (v1, v2, v3…: see format.h). Where a difference matters outside metadata/, a member
+// One model for the metadata of arrays and groups in all Zarr formats. Formats (v1, v2, v3…: see
+// format.h) differ in how they express it. Where a difference matters outside metadata/, a member
 // here states it as a rule; no code there asks for the version.
 #pragma once
 
@@ -55,7 +55,8 @@ struct GroupMetadata {
 
 using NodeMetadata = std::variant<ArrayMetadata, GroupMetadata>;
 
-// The array's metadata of a node, which it keeps alive; null when the node is a group or null.
+// The array metadata of a node, which the returned pointer keeps alive; null when the node is a
+// group or null.
 inline std::shared_ptr<const ArrayMetadata> as_array(std::shared_ptr<const NodeMetadata> node) {
   const auto* array = std::get_if<ArrayMetadata>(node.get());
   return array == nullptr ? nullptr : std::shared_ptr<const ArrayMetadata>(std::move(node), array);

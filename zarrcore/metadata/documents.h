@@ -14,8 +14,8 @@ namespace zarrcore {
 // Throws Error unless the member `zarr_format` is the integer `version`.
 void check_zarr_format(const Json& document, int version);
 
-// A list of lengths, of an array or its chunks. As zarr-python and GDAL's built-in driver read it,
-// which have written what they were given: `true` for 1, 4.0 for 4. Errors begin with `what`.
+// A list of lengths, of an array or its chunks. Accepts, as zarr-python and GDAL's built-in driver
+// do, other values that those have written: `true` for 1, 4.0 for 4. Errors begin with `what`.
 Shape parse_lengths(Json lengths, std::string_view what);
 
 // The member `key`, a shape. Throws Error when it has more dimensions than any array needs, to

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kEntryPoint = kNodeDocument;
 constexpr std::string_view kMetaRoot = "meta/root";
 constexpr std::string_view kDataRoot = "data/root";
-// Where zarr-python keeps consolidated metadata, as if it were a node.
+// Where zarr-python stores consolidated metadata, as if it were a node.
 constexpr std::string_view kConsolidated = "consolidated";
 
 // Refuses extensions that a reader must understand ("extensions").
@@ -319,7 +319,7 @@ ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {
   array.chunk_key_encoding = {ChunkKeyEncoding::Kind::draft,
                               parse_separator(grid, "separator", '/')};
   array.attributes = object_member(document, "attributes");
-  // The draft has no member for filters; zarr-python keeps them among the attributes.
+  // The draft has no member for filters; zarr-python stores them among the attributes.
   const Json filters = array.attributes.value("filters", Json());
   const bool has_filters =
       filters.is_array() && !filters.empty() && filters[0].is_object() && filters[0].contains("id");

@@ -80,7 +80,7 @@ struct Document {
   Json content;
 };
 
-// What a format supports in a new array, and where its readers look for it.
+// The features that a format supports in a new array, and where its readers look for it.
 struct NewArrayRules {
   ChunkKeyEncoding::Kind key_kind = ChunkKeyEncoding::Kind::default_;
   char key_separator = '/';              // by default
@@ -212,7 +212,7 @@ class ZARRCORE_API Format {
   virtual Document consolidated_document(const DocumentMap& documents,
                                          const std::string& path) const;
 
-  // The text of a document as it is stored.
+  // The text of a document in the form in which it is stored.
   virtual std::string document_text(const Json& content) const;
 };
 

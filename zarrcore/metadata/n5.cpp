@@ -46,8 +46,8 @@ DataType parse_n5_type(const Json& value) {
   return *parse_type_name(*name);
 }
 
-// What compresses the blocks: an object with a type, or in N5 1 the type alone. zarr-python writes
-// compressors that N5 does not have with their ids in numcodecs.
+// The compression of the blocks: an object with a type, or in N5 1 the type alone. zarr-python
+// writes compressors that N5 does not have with their ids in numcodecs.
 std::vector<CodecMetadata> parse_n5_compression(const Json& document) {
   const Json* compression = find_member(document, "compression");
   const bool is_old = compression == nullptr;

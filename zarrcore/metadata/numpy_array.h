@@ -1,4 +1,4 @@
-// What v1, v2 and the draft of v3 have in common: they describe elements as NumPy does and codecs
+// The common parts of v1, v2 and the draft of v3: they describe elements as NumPy does and codecs
 // as numcodecs does. In the model, memory order F is a transpose codec, the byte order of the dtype
 // is a setting of the `bytes` codec, and filters and the compressor are codecs named `numcodecs.`
 // and their id.
@@ -74,7 +74,7 @@ ArrayMetadata parse_numpy_array(const Json& document, const Json& attributes, co
 char parse_separator(const Json& object, std::string_view key, char fallback);
 
 // The inverse: members that describe an array in documents of v1 and v2. They cannot express all of
-// the model; an Error names what they cannot.
+// the model; if they cannot, an Error names the reason.
 struct NumpyMembers {
   Json dtype;
   Json fill_value;   // null when it is undefined

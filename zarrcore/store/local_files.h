@@ -130,8 +130,8 @@ class LocalFile {
   // Throws LockTimeout.
   void lock(LockWait& wait);
 
-  // Whether no process has the file open in Mode::create, and it has not been written to for more
-  // than `seconds`. With `removes`, such a file is removed; false if that fails.
+  // Returns true if no process has the file open in Mode::create, and it has not been written to
+  // for more than `seconds`. With `removes`, such a file is removed; false if that fails.
   static bool is_abandoned(const std::string& path, std::int64_t seconds, bool removes) noexcept;
 
  private:
@@ -186,8 +186,8 @@ std::string make_temporary_name();
 // Removes the file of a writer that has ended. A writer holds a lock on its file. If the writer may
 // be on another machine, where the lock may not work, the file must be an hour old.
 void remove_abandoned_file(const std::string& path) noexcept;
-// The same for all files beside `path` whose names are its name followed by that of a temporary
-// file. Throws Error when the folder cannot be read.
+// The same for all files beside `path` whose names are its name followed by a temporary file's.
+// Throws Error when the folder cannot be read.
 void remove_abandoned_files(const std::string& path);
 
 // All such files in a folder and the folders below it, by their paths below it, sorted. With

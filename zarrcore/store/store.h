@@ -96,8 +96,8 @@ class ZARRCORE_API NotAValue : public AccessDenied {
 };
 
 // One version of a value: all reads through it are of this version. It may be used from several
-// threads at once. The functions are those of Store, for one key; they throw ValueChanged when the
-// store no longer has this version.
+// threads at once. The functions correspond to Store's, for one key; they throw ValueChanged when
+// the store no longer has this version.
 class ZARRCORE_API OpenValue {
  public:
   virtual ~OpenValue() = default;
@@ -154,7 +154,7 @@ struct StoreTraits {
   bool is_folder = false;
   // True if the versions of all values are known.
   bool knows_versions = false;
-  // Whether comparing a value's version with the expected one and putting are one operation, in
+  // True if comparing a value's version with the expected one and putting are one operation, in
   // which no put of another program is lost; see PutOptions::must_check.
   bool puts_conditionally = false;
   // How many values may be open at once.
@@ -172,7 +172,7 @@ struct StoreTraits {
   bool lists_all_at_once = false;
   // Why values cannot be put or erased; empty if they may be. A text of the store.
   std::string_view read_only_reason = {};
-  // What the store counts of its requests; null if it does not count.
+  // The counters of the store's requests; null if it does not count.
   const RequestStatistics* request_statistics = nullptr;
   // Null if the store does not watch its values. It exists as long as the store.
   ValueWatch* watch = nullptr;
@@ -192,11 +192,11 @@ struct PutOptions {
   // for the check and the change, so that no other change with an expected version happens in
   // between; the thread must not hold it already.
   std::optional<ValueVersion> expected = {};
-  // True if the change follows from an earlier read of the value, and the caller has locked no
-  // other writers out. A store that cannot tell what others have put since then warns.
+  // True if the change follows from an earlier read of the value, and the caller has not locked out
+  // other writers. A store that cannot detect puts of others since then warns.
   bool depends_on_read = false;
-  // Whether to throw Error, and put nothing, if the expected version cannot be checked together
-  // with the put. Otherwise a store that cannot do better checks it before.
+  // True if put() must throw Error, and put nothing, when the expected version cannot be checked
+  // together with the put. Otherwise a store that cannot do better checks it before.
   bool must_check = false;
   // True if put() returns only when the value would survive a loss of power, if the store can tell.
   bool is_durable = false;
@@ -226,20 +226,20 @@ class ZARRCORE_API Store {
                                                         std::span<const ByteRange> ranges);
 
   // The version that a value has now, or at the first read if that saves a request. If the store
-  // cannot keep or distinguish versions, reads return the value as it is. The store must outlive
+  // cannot preserve or distinguish versions, reads return the present value. The store must outlive
   // the returned object.
   virtual std::shared_ptr<OpenValue> open(std::string_view key);
 
   // Returns true if a value with this key exists.
   bool has(std::string_view key) { return get_ranges(key, {}).has_value(); }
 
-  // --- what is current ---
+  // --- current versions ---
 
   // The version that a value has now; unknown if finding out would take a request.
   virtual ValueVersion current_version(std::string_view /*key*/) { return {}; }
 
-  // Drops cached values, or the one at `key`, which may be absent: later reads see what other
-  // programs have put.
+  // Drops all cached values, or the one at `key`, which may be absent: later reads see the puts of
+  // other programs.
   virtual void refresh(std::optional<std::string_view> /*key*/ = {}) {}
 
   // --- listing ---

@@ -1,4 +1,4 @@
-// What the files that implement the local file system on Windows share.
+// Declarations shared by the files that implement the local file system on Windows.
 #pragma once
 
 #include <windows.h>
@@ -70,7 +70,7 @@ inline constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHA
 // open for themselves.
 Handle open_existing(const std::wstring& path, DWORD access, DWORD flags = 0);
 
-// What identifies a file or folder on this machine.
+// Identifies a file or folder on this machine.
 struct FileId {
   DWORD volume = 0;
   std::uint64_t number = 0;  // 0 if unknown
