@@ -151,7 +151,7 @@ JpegImage make_jpeg(ByteSpan chunk, const JpegHints& hints) {
     }
     stored = hints.stored;
   }
-  // What decoders make of them.
+  // The colours that decoders return.
   const JpegColors usual = stored == JpegColors::ycbcr  ? JpegColors::rgb
                            : stored == JpegColors::ycck ? JpegColors::cmyk
                                                         : stored;

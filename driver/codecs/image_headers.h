@@ -1,5 +1,5 @@
-// Headers of images that chunks lack, or that hold what GDAL's drivers do not check: pure functions
-// over bytes. All throw Error when the bytes are not what they should be.
+// Headers of images that chunks lack, and checks that GDAL's drivers do not make: pure functions
+// over bytes. All throw Error when the bytes are invalid.
 #pragma once
 
 #include <cstdint>

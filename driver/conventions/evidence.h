@@ -1,6 +1,6 @@
-// What is known about an array before its place on the Earth is decided: its attributes and
-// dimensions, and the nodes around it that may say something about it. gather_evidence() collects
-// it from a store; find_crs() and find_position() decide from nothing else.
+// The facts about an array from which its position on the Earth is determined: its attributes and
+// dimensions, and nodes around it that may describe it. gather_evidence() collects them from a
+// store; find_crs() and find_position() use nothing else.
 #pragma once
 
 #include <cstddef>

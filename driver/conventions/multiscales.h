@@ -75,7 +75,7 @@ struct FinestLevel {
 };
 
 // `attributes` with a pyramid, by the convention `multiscales`, of `finest` and these levels, each
-// derived from the one before. No levels remove the pyramid.
+// derived from the previous one. An empty list removes the pyramid.
 zarrcore::Json with_multiscales(zarrcore::Json attributes, const FinestLevel& finest,
                                 const std::vector<CoarserLevel>& levels);
 

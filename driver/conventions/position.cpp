@@ -54,7 +54,7 @@ bool is_monotonic(const Values& values) {
   return is_sorted(std::less<>()) || is_sorted(std::greater<>());
 }
 
-// Returns true if coordinates say what they are.
+// Returns true if attributes describe the coordinates.
 bool is_described(const EvidenceAxis& axis) {
   return (axis.attributes && !cf::text_in(*axis.attributes, "standard_name").empty()) ||
          cf::read_unit(axis.unit).kind != cf::UnitKind::none;

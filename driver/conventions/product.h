@@ -45,7 +45,7 @@ int utm_of_tile(std::string_view tile);
 inline constexpr const char* kGcpGroup = "conditions/gcp";
 bool is_gcp_group(std::string_view path);
 
-// What products say of spectral bands, which are arrays of their names: STAC's `eo:bands`
+// Products' descriptions of spectral bands, which are arrays of the same names: STAC's `eo:bands`
 // (extension eo 1.1) or `bands` (STAC 1.1) among the properties of a product (EOPF:
 // `stac_discovery` at its root), or in the attributes of a group.
 //

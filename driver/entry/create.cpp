@@ -124,7 +124,7 @@ class RasterCreation {
   // A copy is complete. Throws zarrcore::Error if it cannot be committed.
   void commit() const { session_->commit_copy(); }
 
-  // The dataset of run() is what was wanted.
+  // Called when the dataset of run() is complete: removes the sidecar of an older store.
   void accept() const {
     // The sidecar of a virtual store is beside it.
     if (!is_appended_ && session_->reference_writer() == nullptr) remove_older_sidecar(path_);

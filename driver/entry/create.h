@@ -42,8 +42,8 @@ struct NewRaster {
   bool has_one_bit = false;
   // In a virtual store, the source's blocks that become the chunks.
   std::optional<RasterBlocks> blocks = {};
-  // Whether it is an error if bands of different types must share an array. Otherwise the array
-  // gets a type that holds the values of all bands, with a warning.
+  // True if it is an error that bands of different types must share an array. Otherwise the array
+  // gets a type that can hold the values of all bands, with a warning.
   bool keeps_types = false;
 };
 

@@ -73,7 +73,7 @@ bool is_repository(const char* name) {
 }
 #endif
 
-// The files that GDAL keeps beside a store; the .aux.xml of a folder is an older version's.
+// GDAL's files beside a store; the .aux.xml of a folder is an older version's.
 std::vector<std::string> files_beside(const std::string& store) {
   std::vector<std::string> files;
   for (const char* suffix : {".aux.xml", ".ovr", ".msk", ".gmac", ".msk.ovr"}) {
@@ -184,7 +184,7 @@ bool is_used(const std::string& path, zarrcore::Store& store) {
   try {
     return open_file(path) != nullptr;
   } catch (const Error&) {
-    return false;  // servers may say so of what is absent
+    return false;  // servers may answer so for missing files
   }
 }
 

@@ -1,6 +1,6 @@
 // An array of a Zarr hierarchy. Its members stand in files by subject: array.cpp (the object and
 // its dimensions), array_io.cpp (elements), array_chunks.cpp, array_metadata.cpp (with the
-// georeferencing), copied_array.cpp (what is copied from another array).
+// georeferencing), copied_array.cpp (copying from another array).
 //
 // Written elements stay pending, within the limits of the session, until they make whole chunks and
 // shards, until they are read, or until they are flushed: by the dataset, or when the last owner of
@@ -42,7 +42,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   static std::shared_ptr<Array> create(std::shared_ptr<Session> session,
                                        std::shared_ptr<const zarrcore::Array> array);
 
-  // Flushes what is pending; a failure is reported as CE_Failure.
+  // Flushes pending elements; a failure is reported as CE_Failure.
   ~Array() override;
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
@@ -100,7 +100,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   bool has_no_chunks();
   // Stores the chunks that are not, with the values that they have. Throws zarrcore::Error.
   void store_missing_chunks();
-  // Stops background writes until the next write or flush; what was to be written stays pending.
+  // Stops background writes until the next write or flush; pending elements stay pending.
   void stop_writing();
   std::uint64_t pending_bytes() const;
   // Sets whether written chunks that contain only the fill value are stored, until this object
@@ -109,8 +109,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
 
   // Blocks of other files as chunks of a new array of references; see driver/virtual/.
 
-  // Gives the array, in which nothing is stored yet, such chunks. Throws zarrcore::Error if its
-  // data type is another one.
+  // Prepares the array, in which nothing is stored yet, for such chunks. Throws zarrcore::Error if
+  // its data type differs.
   void set_blocks(const BlockLayout& layout);
   // Makes a reference the chunk at a position in the grid.
   void put_block(std::span<const std::uint64_t> chunk, Reference reference);
@@ -156,7 +156,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   std::shared_ptr<Array> finest_level() const;
   std::vector<std::shared_ptr<Array>> overviews() const;
 
-  // So that a copy of another array can keep more of it than the program that copies knows.
+  // Lets a copy of another array preserve more of it than GDAL's copying code knows.
   void set_creation(ArrayCreation creation) { creation_ = std::move(creation); }
   // For each dimension of a new array, the name of an existing dimension that it would share if the
   // coordinates were equal; empty names, or no names at all, where there is no such dimension.
@@ -165,8 +165,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
 
   // Called by the session.
 
-  // The array was created just now: nothing is stored in it, and its attributes follow from its
-  // dimension. It stays new until the first write.
+  // Marks the array as created just now: nothing is stored in it, and its attributes follow from
+  // its dimension. It stays new until the first write.
   void set_new();
   bool is_new() const { return is_new_; }
   // The array was removed, or has another path: flush() precedes. Throws zarrcore::Error.

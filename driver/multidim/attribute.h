@@ -58,8 +58,8 @@ class AttributeOwner {
   virtual void change_attributes(const std::function<void(zarrcore::Json& attributes)>& edit) = 0;
   void set_attribute(const std::string& name, const zarrcore::Json& value);
   void erase_attribute(const std::string& name);
-  // It keeps its position among the others. Throws zarrcore::Error when it does not exist, or one
-  // of the new name does.
+  // The attribute keeps its position among the others. Throws zarrcore::Error if it does not exist,
+  // or if an attribute with the new name exists.
   void rename_attribute(const std::string& name, const std::string& new_name);
   // An object of this name that shows this value; else null.
   std::shared_ptr<JsonAttribute> find_live(const std::string& name,

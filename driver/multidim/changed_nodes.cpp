@@ -108,7 +108,7 @@ void Session::erase_created_nodes() {
     const std::lock_guard lock(mutex_);
     created.swap(created_nodes_);
   }
-  std::vector<std::string> topmost;  // groups are created before what is in them
+  std::vector<std::string> topmost;  // groups are created before their contents
   for (const std::string& path : created) {
     const auto contains = [&](const auto& group) { return zarrcore::is_at_or_below(path, group); };
     if (std::ranges::none_of(topmost, contains) && hierarchy_->node(path)) topmost.push_back(path);

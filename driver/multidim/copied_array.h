@@ -1,4 +1,4 @@
-// Copies of arrays of Zarr stores, which keep what GDAL's API does not express: the stored type,
+// Copies of arrays of Zarr stores that preserve what GDAL's API does not express: the stored type,
 // the fill value, chunks, shards and codecs, and attributes with the types and spellings they have.
 //
 // GDAL's CopyFrom() creates the new array first, as GDAL's types and block sizes say, and fills it

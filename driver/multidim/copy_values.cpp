@@ -44,7 +44,7 @@ std::uint64_t memory_limit() {
   return std::max(kLeastMemory, static_cast<std::uint64_t>(std::max<GIntBig>(bytes, 0)));
 }
 
-// Elements of a type of GDAL's, and what they point to.
+// Elements of one of GDAL's types, and the memory that they point to.
 class Elements {
  public:
   explicit Elements(const GDALExtendedDataType& type) : type_(&type) {}
@@ -174,7 +174,8 @@ class ValueCopy {
         [&](std::size_t i, const Elements& elements) { return write(slabs[i], elements); });
   }
 
-  // Loads slab after slab, each while the one before is consumed. `to` is the progress at the end.
+  // Loads slab after slab, each while the previous one is consumed. `to` is the progress at the
+  // end.
   bool for_each_slab(const Slabs& slabs, double to,
                      const std::function<bool(std::size_t, Elements&)>& load,
                      const std::function<bool(std::size_t, const Elements&)>& consume) {
@@ -304,7 +305,7 @@ class ValueCopy {
   const GDALExtendedDataType& type_;
   GDALProgressFunc progress_;
   void* progress_data_;
-  double done_ = 0;  // what has been reported
+  double done_ = 0;  // the progress that has been reported
   const zarrcore::Shape shape_;
   const zarrcore::Shape source_part_;
   const std::uint64_t memory_;  // in elements

@@ -40,8 +40,8 @@ class Dimension final : public GDALDimension {
   bool SetIndexingVariable(std::shared_ptr<GDALMDArray> variable) override;
 
 #if GDAL_ZARR_AT_LEAST(3, 8)
-  // In all arrays that have the dimension. Its variable keeps its name, and is not a variable of
-  // the dimension from then on.
+  // Renames it in all arrays that have the dimension. Its variable keeps its own name, and no
+  // longer is the variable of the dimension.
   bool Rename(const std::string& name) override;
 #endif
 

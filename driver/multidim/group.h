@@ -85,7 +85,7 @@ class MultidimDataset final : public GDALDataset {
     eAccess = session_->is_writable() ? GA_Update : GA_ReadOnly;
     set_icechunk_metadata(*this, *session_);
   }
-  // Flushes what is pending; a failure is reported as CE_Failure. Arrays that are still alive flush
+  // Flushes pending changes; a failure is reported as CE_Failure. Arrays that are still alive flush
   // themselves.
   ~MultidimDataset() override {
     const FirstFailure first_failure;

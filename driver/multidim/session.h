@@ -82,7 +82,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
                                          const SessionOptions& options,
                                          std::shared_ptr<zarrcore::Store> store = nullptr);
 
-  // Flushes what is pending, as end_changes() does; a failure is reported as CE_Failure.
+  // Flushes pending changes, as end_changes() does; a failure is reported as CE_Failure.
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -99,7 +99,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   const zarrcore::Format& new_array_format() const;
 
   DimensionCatalog& dimensions() { return dimensions_; }
-  // Statistics and the like, which GDAL keeps beside the store.
+  // GDAL's auxiliary metadata of arrays, such as statistics, in a file beside the store.
   const std::shared_ptr<GDALPamMultiDim>& pam() const { return pam_; }
   // GDAL does not lock it.
   std::mutex& pam_mutex() const { return pam_mutex_; }
@@ -131,7 +131,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::shared_ptr<Array> array(const std::string& node_path);
   // The arrays that have an object at present.
   std::vector<std::shared_ptr<Array>> live_arrays() const;
-  // All arrays of a group and of the groups below it; or the one at the root.
+  // All arrays of a group and of the groups below it; or the array at the root.
   std::vector<std::shared_ptr<Array>> arrays_below(const std::string& group);
   // Opens a new zarrcore::Array with the current metadata.
   std::shared_ptr<const zarrcore::Array> reopen_array(const std::string& node_path) {

@@ -1,6 +1,6 @@
-// What the nodes of an opened store say: their metadata, their attributes, the coordinates that
-// some hold for others, and the pyramids that `multiscales` attributes of groups describe. The part
-// of a session that knows no GDAL object of a node.
+// The contents of the nodes of an opened store: their metadata, their attributes, the coordinates
+// that some hold for others, and the pyramids that `multiscales` attributes of groups describe. The
+// part of a session that knows no GDAL object of a node.
 #pragma once
 
 #include <atomic>
@@ -110,7 +110,7 @@ class StoredNodes {
   // The metadata of an array, or null when it does not exist or cannot be read.
   std::shared_ptr<const zarrcore::ArrayMetadata> array_metadata(const std::string& node_path) const;
   // The same of an array that may hold coordinates of others. When it cannot be read, the others
-  // stay readable without it: a warning, once for each array, says what they lose.
+  // stay readable without it: a warning, once for each array, states what they lack.
   std::shared_ptr<const zarrcore::ArrayMetadata> coordinate_metadata(
       const std::string& node_path) const;
   // Returns true if the array has one dimension, and the dimension has the array's name.

@@ -87,7 +87,8 @@ int RasterBand::IGetDataCoverageStatus(int x, int y, int columns, int rows, int 
         (stop_mask & GDAL_DATA_COVERAGE_STATUS_EMPTY) != 0);
     if (!covered) return kUnknown;
     auto [stored, all] = *covered;
-    // Programs do not copy what is empty: others then read it as nodata, or zero without.
+    // Programs do not copy empty areas: in the copy, they would read as nodata, or as zero without
+    // nodata.
     if (stored < all && !missing_is_nodata()) stored = all;
     if (percentage != nullptr) {
       *percentage = 100.0 * static_cast<double>(stored) / static_cast<double>(all);

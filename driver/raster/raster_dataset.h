@@ -48,7 +48,7 @@ class RasterDataset final : public GDALPamDataset {
                                                       const std::string& subdataset);
   static constexpr double kDefaultMetadataSeconds = 5;
 
-  // Flushes what is pending; a failure is reported as CE_Failure.
+  // Flushes pending changes; a failure is reported as CE_Failure.
   ~RasterDataset() override;
 
   const RasterView& view() const { return view_; }
@@ -63,13 +63,14 @@ class RasterDataset final : public GDALPamDataset {
   bool build_default_overviews(GDALProgressFunc progress, void* progress_data);
   // For a raster of several arrays: takes over the sidecar of each.
   void load_sidecars_of_arrays();
-  // Its arrays may be used by other threads: what follows from their attributes stays as it is.
+  // Other threads may use the dataset's arrays: values derived from their attributes are not
+  // updated any more.
   void share_arrays() { shares_arrays_ = true; }
   // Writes everything pending, as FlushCache() does.
   CPLErr flush(bool at_closing);
   // The same without GDAL's files beside the store, which must not remain after a failed copy.
   CPLErr flush_to_store();
-  // For a dataset whose arrays are removed: nothing of it is written any more, not even a sidecar.
+  // For a dataset whose arrays are removed: nothing is written any more, not even a sidecar.
   void discard();
 
   const OGRSpatialReference* GetSpatialRef() const override;

@@ -141,7 +141,7 @@ void RasterDataset::show_attribute(const char* name) {
   GDALDataset::SetMetadataItem(name, value != nullptr ? attribute_text(*value).c_str() : nullptr);
 }
 
-// The attributes of the arrays override those of the groups.
+// Attributes of arrays override attributes of their groups.
 zarrcore::Json RasterDataset::stored_items() const {
   zarrcore::Json items = group_attributes();
   items.update(shared_attributes());
@@ -228,9 +228,9 @@ void RasterDataset::set_image_structure() {
     GDALDataset::SetMetadataItem("INTERLEAVE", interleave, kImageStructure);
 }
 
-// Replaces the attributes that are shown as metadata, or those of the item `only`. An attribute
-// whose text is unchanged is left as it is now stored in the arrays or the root: with its type, and
-// with changes by other programs.
+// Replaces the attributes that are shown as metadata, or only the attribute of the item `only`. An
+// attribute whose text is unchanged is left as it is now stored in the arrays or the root: with its
+// type, and with changes by other programs.
 void RasterDataset::change_metadata(CPLStringList metadata, const char* only) {
   const zarrcore::Json root = group_attributes();
   zarrcore::Json shared = shared_attributes();

@@ -1,5 +1,5 @@
 // The overviews of the classic dataset, which are coarser levels of its pyramid, and its masks,
-// which are arrays of the store or files that GDAL keeps beside it.
+// which are arrays of the store or GDAL's files beside it.
 #include <algorithm>
 #include <numeric>
 
@@ -16,7 +16,7 @@
 namespace gdal_zarr {
 namespace {
 
-// Halving the longest raster more often leaves nothing of it.
+// Halving the largest raster more often leaves less than one pixel.
 constexpr std::size_t kMaxOverviews = 31;
 
 // The arrays of each coarser level, in the order of the view's arrays.

@@ -186,7 +186,7 @@ void RasterDataset::save_sidecar() {
     return true;
   };
   const std::string file = sidecar_file(place.stem);
-  // Nobody expects files beside what is read from a server.
+  // Users do not expect files beside data that is read from a server.
   const bool is_on_server = STARTS_WITH(file.c_str(), "/vsicurl");
   bool is_written = !is_on_server && write(file);
   if (!is_written && PamGetProxy(place.stem.c_str()) == nullptr) {

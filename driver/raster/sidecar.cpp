@@ -44,7 +44,7 @@ bool is_named(const CPLXMLNode* subdataset, const std::string& name) {
   return name == CPLGetXMLValue(subdataset, "name", "");
 }
 
-// Null for what is not a sidecar.
+// Null if the text is not a sidecar.
 SidecarXml parse(const std::string& text, CPLXMLNode*& root) {
   const QuietCall call;
   SidecarXml tree(text.empty() ? nullptr : CPLParseXMLString(text.c_str()), &CPLDestroyXMLNode);
@@ -156,7 +156,7 @@ std::string sidecar_file(const std::string& stem) {
 std::string read_sidecar(const std::string& file) {
   const QuietCall call;
   try {
-    // Opening what is not referenced is an error to file systems of references.
+    // In file systems of references, opening a file that is not referenced is an error.
     if (VSIIsLocal(file.c_str()) && !is_file(file)) return {};
     const File opened = open_file(file, kUsualBytes);
     const std::uint64_t size = opened ? file_size(opened.get()) : 0;

@@ -1,8 +1,8 @@
-// Where GDAL keeps what Zarr cannot store of a raster: in a sidecar, a file with the XML of GDAL's
-// persistent auxiliary metadata (PAM). In a store that is a folder, each array has its own in its
-// folder, gdal.aux.xml, so that it has the same one by whatever name it is opened, and is moved and
-// removed with the array. Other stores have one file beside them, with a part for each array, as
-// all stores had in older versions.
+// Where GDAL stores metadata of a raster that Zarr cannot express: in a sidecar, a file with the
+// XML of GDAL's persistent auxiliary metadata (PAM). In a store that is a folder, each array has
+// its own in its folder, gdal.aux.xml, so that it has the same one by whatever name it is opened,
+// and is moved and removed with the array. Other stores have one file beside them, with a part for
+// each array, as all stores had in older versions.
 #pragma once
 
 #include <cpl_minixml.h>
@@ -32,7 +32,7 @@ struct SidecarPlace {
   // The file is this with ".aux.xml" appended, or a file that GDAL has in a folder of proxies.
   std::string stem;
   std::string name;  // of the part
-  // Where older versions and other drivers keep it; the first that exists is used.
+  // Where older versions and other drivers store it; the first that exists is used.
   std::vector<SidecarPart> older;
 };
 
@@ -60,7 +60,8 @@ SidecarXml replace_sidecar_part(const std::string& text, const std::string& name
 // A part that says nothing, but exists.
 SidecarXml empty_sidecar_part();
 
-// Copying what Zarr cannot store. GDAL keeps it in the sidecar, an .aux.xml file beside the store.
+// Copies what Zarr cannot express. GDAL stores it in the sidecar, an .aux.xml file beside the
+// store.
 
 // Ground control points, and metadata of other domains than the default one.
 void copy_unstored(GDALDataset& source, GDALDataset& destination);

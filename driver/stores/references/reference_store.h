@@ -23,7 +23,7 @@ class ReferenceStore final : public zarrcore::Store {
   std::optional<std::vector<zarrcore::Buffer>> get_ranges(
       std::string_view key, std::span<const zarrcore::ByteRange> ranges) override;
 
-  // The reference to a value as it is stated; empty if the key has none.
+  // The reference to a value, as stated in the document; empty if the key has none.
   std::optional<Reference> find(std::string_view key) const;
   // The reference with its target as a path. Throws zarrcore::Error if the document may not refer
   // to it.

@@ -172,7 +172,7 @@ struct OpenedName : NamedValue {
     return zarrcore::with_context({store->description(), ": ", key}, body);
   }
 
-  // The reference as it is stated, if it is a value.
+  // The reference as stated in the document, if the name means a value.
   std::optional<Reference> find() const {
     if (key.empty()) return std::nullopt;
     return in_context([this] { return store->find(key); });

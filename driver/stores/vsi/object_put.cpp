@@ -48,7 +48,7 @@ std::string tag_of(const ValueVersion& version) {
   return {text, std::find(text, text + sizeof identity, '\0')};
 }
 
-// GDAL_HTTP_HEADERS with one more header. In lines, of which GDAL keeps the quotes.
+// GDAL_HTTP_HEADERS with one more header, separated by line breaks: GDAL preserves quotes in lines.
 std::string headers_with(const std::string& path, const std::string& header) {
   std::string headers = path_option(path, config_option_name(ConfigOption::headers)).value_or("");
   headers = parse_headers(headers);
@@ -228,7 +228,7 @@ void prove_conditions(const std::string& folder) {
 std::string condition_of(const std::string& path, const ValueVersion& expected,
                          std::uint64_t size) {
   if (!GDAL_ZARR_AT_LEAST(3, 10)) return {};
-  // Servers differ in what they do with conditions of an upload in parts to S3.
+  // Servers differ in how they treat conditions of an upload in parts to S3.
   const bool can_check = is_in_azure(path) || (is_in_s3(path) && size < min_size_in_parts(path));
   if (!can_check) return {};
   {

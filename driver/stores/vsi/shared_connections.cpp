@@ -109,12 +109,12 @@ class Receiver {
 
   HttpReply& reply_;
   std::uint64_t max_size_;
-  Buffer bytes_;            // larger than what has arrived
+  Buffer bytes_;            // larger than the bytes received so far
   std::uint64_t size_ = 0;  // that has arrived
 };
 
-// What the transfers of a folder have in common beside connections: cookies, and the sessions of
-// TLS, with which a server recognizes a client.
+// State that the transfers of a folder share beside connections: cookies, and the sessions of TLS,
+// by which a server recognizes a client.
 class CurlShare {
  public:
   explicit CurlShare(const CurlLibrary& curl) : curl_(curl), share_(curl.share_init()) {

@@ -34,7 +34,7 @@ std::string reason_of_failure() {
       STARTS_WITH(reason.c_str(), "CURL error")) {
     return reason;
   }
-  // For object stores, GDAL keeps the text of the server, and warns about the status.
+  // For object stores, GDAL stores the text of the server, and warns about the status.
   const std::string_view warning = CPLGetLastErrorMsg();
   std::string status;
   if (warning.starts_with("HTTP response code on ")) {
@@ -146,7 +146,7 @@ std::optional<decltype(VSIStatBufL::st_mode)> mode_of(const std::string& path, i
 // While it lives, GDAL fetches so many bytes when it opens a file over the network.
 std::optional<CPLConfigOptionSetter> set_bytes_at_open(const std::string& path,
                                                        std::uint64_t wanted) {
-  // GDAL fetches 16384 by default, and keeps no more than its cache holds.
+  // GDAL fetches 16384 by default, and caches no more than its cache holds.
   constexpr std::uint64_t kDefault = std::uint64_t{16} << 10;
   constexpr std::uint64_t kMax = std::uint64_t{1} << 20;
   const char* name = config_option_name(ConfigOption::ingested_bytes);

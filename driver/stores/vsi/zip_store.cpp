@@ -151,7 +151,7 @@ class ZipStore final : public zarrcore::Store {
     bool is_old = false;         // it is a value of the archive before
   };
 
-  // Begins with the archive as it is.
+  // Begins with the existing archive.
   void read_directory() {
     version_ = version_now();
     has_name_ = was_complete_ = true;
@@ -293,7 +293,7 @@ class ZipStore final : public zarrcore::Store {
     return entry;
   }
 
-  // Writes what is held back and the central records, and gives the archive its name.
+  // Writes the values held back and the central directory, and gives the archive its name.
   void complete() {
     take_name();
     if (!file_) reopen("r+b");

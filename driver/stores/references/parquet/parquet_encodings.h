@@ -33,8 +33,8 @@ std::vector<std::int64_t> decode_deltas(ByteReader& bytes, std::uint64_t count);
 // DELTA_LENGTH_BYTE_ARRAY: `count` values, which are parts of `bytes`.
 std::vector<zarrcore::ByteSpan> decode_delta_lengths(ByteReader& bytes, std::uint64_t count);
 
-// DELTA_BYTE_ARRAY: `count` values, each of which shares its first bytes with the one before. They
-// are parts of `storage`, which must have at most `max_size` bytes.
+// DELTA_BYTE_ARRAY: `count` values, each of which shares its first bytes with the previous one.
+// They are parts of `storage`, which must have at most `max_size` bytes.
 std::vector<zarrcore::ByteSpan> decode_delta_texts(ByteReader& bytes, std::uint64_t count,
                                                    std::uint64_t max_size,
                                                    zarrcore::Buffer& storage);
