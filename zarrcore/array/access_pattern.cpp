@@ -19,8 +19,8 @@ constexpr std::size_t kChunksPerThread = 3;
 // How many boxes of requests, and chunks in them, are searched for chunks to prefetch.
 constexpr std::size_t kMaxBoxes = 64;
 constexpr std::size_t kMaxVisits = 10'000;
-// The rate of chunks that are used again from which on chunks are worth keeping, and the weight of
-// a request in it: one of many chunks says no more about the next ones than one of a few.
+// The rate of reused chunks from which on chunks are worth caching, and the weight of a request in
+// it: requests of many and of few chunks count the same.
 constexpr float kWorthKeeping = 0.1F;
 constexpr float kWeight = 1.0F / 8;
 // Older chunks that were decoded in part count half when there are so many: programs change.

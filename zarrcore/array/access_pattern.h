@@ -74,7 +74,7 @@ class AccessPattern {
   AccessPattern(const Store& store, const Shape& shape, const ChunkGrid& grid,
                 const CodecChain& chain, Shape unit, std::uint64_t item_size);
 
-  // The program says that it will read these elements, in C order.
+  // Announces that the program will read these elements, in C order.
   void expect(const Box& box);
 
   struct RequestOptions {
@@ -109,9 +109,9 @@ class AccessPattern {
 
     // A part of a chunk has been found in the cache.
     void count_reuse() { ++used_before_; }
-    // Returns true if a chunk is cached of which a part has been used. `is_known`: an earlier
-    // request has used another part. If chunks are not cached, the last `capacity` ones are
-    // remembered by a hash of their keys: those that are used again are cached.
+    // Returns true if a chunk of which a part has been used should be cached. `is_known`: an
+    // earlier request has used another part. If chunks are not cached, the last `capacity` ones are
+    // remembered by a hash of their keys, and are cached when they are used again.
     bool caches_part(bool is_known, std::size_t hash, std::uint64_t capacity);
 
     // Returns true if a chunk of which only a part is needed should be decoded as a whole. A part
@@ -120,11 +120,11 @@ class AccessPattern {
     // decoded: the answer false is counted.
     struct DecodingCosts {
       double part = 0;   // of decoding the part that is needed now
-      double rest = 0;   // of decoding what else may be wanted later
+      double rest = 0;   // of decoding the part that may be needed later
       double whole = 0;  // of decoding all now
     };
     bool decodes_whole(const DecodingCosts& costs);
-    // More of a chunk is wanted that has been decoded in part. Once for each.
+    // Called once for each chunk that was decoded in part and of which more is needed.
     void count_rest() { ++rests_; }
 
     // The key of the request's next chunk, which is at `chunk` in the grid; `make` makes it unless
@@ -152,7 +152,7 @@ class AccessPattern {
     std::optional<Box> walk_;
     std::optional<std::vector<Box>> next_chunks_;
     bool reuse_is_likely_ = true;
-    // Chunks of which parts were used: whether an earlier request had used them, as far as that is
+    // Numbers of partly used chunks that an earlier request had used or not, as far as that is
     // known.
     std::atomic<std::uint64_t> used_before_ = 0;
     std::atomic<std::uint64_t> new_ = 0;
@@ -215,9 +215,9 @@ class AccessPattern {
   bool was_repeated_ = false;  // the last window
   bool is_cached_ = false;     // until it comes again
   // How often chunks of which requests use parts have been used before. Random reads of large
-  // arrays rarely come back to a chunk. To cache it then costs more than it saves: a cached chunk
-  // occupies memory that the system has to provide page by page, while freed memory is used again
-  // at once.
+  // arrays rarely use a chunk again. Caching it then costs more than it saves: a cached chunk
+  // occupies memory that the system has to provide page by page, while freed memory is reused at
+  // once.
   float reuse_rate_ = 0.5;
   std::vector<std::size_t> remembered_;  // hashes, a ring once it is full
   std::size_t next_remembered_ = 0;

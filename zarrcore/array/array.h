@@ -95,14 +95,14 @@ class ZARRCORE_API Array {
             const ReadOptions& options = {}) const;
 
   // Decodes all chunks that a selection meets into the context's cache, for later reads, even if
-  // the chunks have been removed by then.
+  // the chunks have been removed by the time of these reads.
   void prefetch(const Selection& selection, const ReadOptions& options = {}) const;
 
   // Announces that a selection will be read, in parts from its start to its end. With options that
   // allow prefetching, it then starts with the first read.
   void expect_reads(const Selection& selection, const ReadOptions& options) const;
 
-  // Makes reads that begin later see what other programs have put, also in stores that cannot tell
+  // Makes reads that begin later see the puts of other programs, also in stores that cannot tell
   // that a value has changed.
   void refresh() const;
 

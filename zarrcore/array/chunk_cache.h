@@ -146,7 +146,7 @@ class ChunkCache {
                       std::uint64_t bytes, std::uint64_t most);
 
   void erase(CachedArray& array, const Key& key, const PlaceInValue& place);
-  // Erases the item if it says that something is missing.
+  // Erases the item if it states that something is missing.
   void erase_missing(CachedArray& array, const Key& key, const PlaceInValue& place);
   // All of one value, and all of an array. Other entries are not looked at.
   void erase_value(CachedArray& array, const std::string& key);

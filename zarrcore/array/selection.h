@@ -6,7 +6,7 @@
 //   chunk slice     the part of a selection in one chunk (chunk_walk.h)
 // In stored order, the order of the dimensions after the transposes of a codec chain:
 //   stored slice    the part of a chunk slice in one inner chunk (chunk_walk.h)
-//   stored part     the bytes of a chunk or inner chunk that are asked of a store, and where their
+//   stored part     the bytes of a chunk or inner chunk that a store must give, and where their
 //                   elements go (stored_part.h)
 // Chunk, shard and inner chunk are terms of the specification; a chunk that is not a shard counts
 // as its own only inner chunk. When writing:

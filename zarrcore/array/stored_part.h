@@ -37,7 +37,7 @@ struct StoredPart {
   std::byte* destination = nullptr;        // null: the chunk is only put into the cache
   ChunkCache::Filling* filling = nullptr;  // not null: the chunk is prefetched into this entry
 
-  // Returns true if later reads find it even if its value has been removed by then.
+  // Returns true if later reads may use it even if its value has been removed.
   bool is_prefetched() const { return destination == nullptr && filling == nullptr; }
 
   PlaceInValue place() const { return {chain, position}; }

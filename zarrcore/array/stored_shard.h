@@ -20,8 +20,8 @@
 
 namespace zarrcore {
 
-// Reads ranges of an open value. Throws ValueChanged unless `is_same()` says afterwards that the
-// value still has the version that the ranges are meant for.
+// Reads ranges of an open value. Throws ValueChanged unless `is_same()` is true afterwards: then
+// the value still has the version that the ranges are meant for.
 template <typename IsSame>
 std::optional<std::vector<Buffer>> get_ranges_of_version(OpenValue& value,
                                                          std::span<const ByteRange> ranges,

@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxJsonDepth = 256;
 // Throws Error that states the position when `text` is not JSON.
 ZARRCORE_API Json parse_json(std::string_view text);
 
-// Throws the Error that says that `text` is not JSON because of a `problem` at byte `at`.
+// Throws the Error that `text` is not JSON because of a `problem` at byte `at`.
 [[noreturn]] void refuse_json(std::string_view text, std::size_t at, std::string_view problem);
 // Throws the Error for documents that are nested too deeply.
 [[noreturn]] void refuse_json_depth();
@@ -88,9 +88,9 @@ ZARRCORE_API std::vector<std::uint64_t> as_unsigned_list(const Json& value, std:
 // Whether a comma may follow the last member.
 enum class TrailingComma : bool { refused, accepted };
 
-// Reads the members of an object one by one from its text, without making values of them: documents
-// of references and consolidated metadata have up to millions of members, of which a reader needs
-// few. A value is only examined as far as it takes to find its end.
+// Reads the members of an object one by one from its text, without creating values: documents of
+// references and consolidated metadata have up to millions of members, of which a reader needs few.
+// A value is only examined as far as it takes to find its end.
 class JsonMembers {
  public:
   // Returns true if `text` begins as an object does.

@@ -167,7 +167,7 @@ class DenseText {
   bool is_escaped_ = false;
 };
 
-// Makes a Json of what the library's SAX reader finds. The reader asks for these public functions.
+// Makes a Json from the events of the library's SAX reader, which calls these public functions.
 class Builder {
  public:
   Builder() = default;

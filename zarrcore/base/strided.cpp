@@ -15,7 +15,7 @@ namespace {
 template <typename Value>
 class RankList {
  public:
-  // Room for `most` values, of which none exists yet.
+  // Room for `most` values; none of them exists yet.
   explicit RankList(std::size_t most) : many_(most > kFew ? most : 0) {}
 
   void push_back(const Value& value) { data()[size_++] = value; }

@@ -142,7 +142,7 @@ std::size_t decode_lzf_block(ByteSpan encoded, MutableByteSpan decoded) {
 }
 
 // imagecodecs puts the decoded size before the block, HDF5 does not; references to chunks of HDF5
-// files often do not say so.
+// files often do not state which.
 std::size_t decode_lzf(ByteSpan encoded, MutableByteSpan decoded, bool may_have_header) {
   constexpr std::size_t kHeaderSize = 4;
   if (may_have_header && encoded.size() > kHeaderSize) {

@@ -7,7 +7,7 @@
 // memory is dense, in C order, its elements in the host's byte order.
 //
 // Codecs throw Error on bad configurations and on bytes that cannot be decoded; they never write
-// outside the span they are given, whatever the bytes say.
+// outside the given span, even for hostile bytes.
 #pragma once
 
 #include <cstdint>

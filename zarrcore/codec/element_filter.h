@@ -48,8 +48,8 @@ class ElementFilter : public Filter {
   // Messages start with `name`.
   ElementFilter(std::string name, NumpyType decoded, NumpyType encoded);
 
-  // Throws the Error that says that the element at `index`, which is `element`, cannot be stored
-  // because it would become `returned`. Both are of the decoded type.
+  // Throws the Error that the element at `index`, which is `element`, cannot be stored because it
+  // would become `returned`. Both are of the decoded type.
   [[noreturn]] void refuse(std::size_t index, const std::byte* element,
                            const std::byte* returned) const;
 

@@ -291,7 +291,7 @@ Codec make_bitorder(const Json& /*configuration*/, const ChunkSpec& spec) {
                         });
 }
 
-// Numbers of which digits were removed, which decoding cannot restore.
+// Numbers from which digits were removed, which decoding cannot restore.
 Codec make_imagecodecs_quantize(const Json& /*configuration*/, const ChunkSpec& spec) {
   return make_predictor("quantize", {spec.data_type},
                         [](ByteSpan encoded, MutableByteSpan decoded) {

@@ -96,7 +96,7 @@ class ShardingCodec final : public ArrayToBytesCodec {
   std::unique_ptr<const CodecChain> index_chain_;
   std::size_t index_size_ = 0;  // encoded
   bool index_at_end_ = true;
-  // How an inner chunk in its own stored order lies in the dense chunk.
+  // The position of an inner chunk, in its own stored order, in the dense chunk.
   Strides inner_strides_;
   Strides stored_strides_;
 };

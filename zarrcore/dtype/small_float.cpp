@@ -203,8 +203,8 @@ struct Halves {
 constexpr std::size_t kHighAt = kHostEndian == Endian::little ? sizeof(std::uint64_t) : 0;
 constexpr std::size_t kLowAt = sizeof(std::uint64_t) - kHighAt;
 
-// The float64 nearest to `mantissa`, whose top bit is set, times 2^(exponent - 63). `has_rest` says
-// that the number is a little larger.
+// The float64 nearest to `mantissa`, whose top bit is set, times 2^(exponent - 63). `has_rest`
+// means that the number is a little larger.
 double rounded(std::uint64_t mantissa, bool has_rest, int exponent) {
   constexpr int kMinExponent = -1022;
   if (exponent > 1023) return std::numeric_limits<double>::infinity();

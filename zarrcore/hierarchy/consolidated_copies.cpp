@@ -104,7 +104,7 @@ std::optional<ConsolidatedDocuments> ConsolidatedCopies::find(const std::string&
   try {
     text = stored_documents(*top_).text(key);
   } catch (const AccessDenied&) {
-    // Stores that do not list say so of absent documents.
+    // Stores that cannot list answer so for missing documents.
   }
   if (!text) return std::nullopt;
   try {

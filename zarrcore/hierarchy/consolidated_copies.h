@@ -66,7 +66,7 @@ class ConsolidatedCopies {
   // The root of the store gets a copy even if it has none now. `documents`: all documents of a new
   // store; empty if the store already existed.
   void want_root(std::span<const Document> documents);
-  // Copies of these groups that are missing are not wanted any more.
+  // Missing copies of these groups are no longer to be restored.
   void forget(std::span<const std::string> paths);
   // Writes the missing copies. Copies that cannot be written stay missing and can be tried again.
   void restore();

@@ -44,7 +44,7 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     kept_until_opened_ = keep_listings();
     reader_.set_root_listing(std::move(*root_listing));
   }
-  // The documents that say most, whatever the format is.
+  // Consolidated metadata describes most, in any format.
   const auto kept_first = request(reads_copies ? consolidated_keys() : std::vector<std::string>());
   std::vector<std::string> faults;  // of consolidated metadata
   for (const Format* format : formats()) {

@@ -45,8 +45,8 @@ struct HierarchyOptions {
   std::optional<FloatFormat> long_double = {};
   // Called for faults that are skipped, so that one broken node does not hide the others.
   std::function<void(const std::string& problem)> on_problem = [](const std::string&) {};
-  // The names of attributes that are lists or objects of lists, of which each element is merged by
-  // itself with what other programs have changed; of other attributes, the whole value.
+  // The names of attributes that are lists or objects of lists. Each of their elements is merged
+  // separately with changes by other programs; other attributes are merged as whole values.
   std::set<std::string> merged_by_element = {};
   // How documents of slow stores are requested at once; one after the other if empty.
   RunTogether run_together = {};
@@ -101,10 +101,10 @@ class ZARRCORE_API Hierarchy {
   std::shared_ptr<const NodeMetadata> node(std::string_view path,
                                            std::optional<NodeKind> wanted = {}) const;
 
-  // Makes node() see attributes that other programs have changed since the node was read; changes
-  // that are not flushed stay, and are merged when they are. That the documents have changed shows
-  // by their versions, or is only found out after expect_changes() where that would take a request.
-  // All but the attributes stays: an array of another shape is another array.
+  // Makes node() see attributes that other programs have changed since the node was read. Changes
+  // that are not flushed stay, and are merged by flush(). Changed documents are detected by their
+  // versions, or, where that would take a request, only after expect_changes(). Only attributes are
+  // refreshed: an array of another shape is another array.
   void refresh_node(std::string_view path) const;
   // From now on, refresh_node() reads each node once more, whether or not a change shows.
   void expect_changes() { ++expected_changes_; }

@@ -261,7 +261,8 @@ void HierarchyEditor::erase(std::span<const std::string> paths) {
   });
 }
 
-// Calls a function that removes a node, and forgets the node. When it throws: if it is gone.
+// Calls a function that removes a node, and forgets the node; if it throws, only if the node no
+// longer exists.
 void HierarchyEditor::forget_after(const std::string& path, const std::function<void()>& remove) {
   try {
     remove();

@@ -1,6 +1,6 @@
 // One model for the metadata of arrays and groups in all Zarr formats. Formats (v1, v2, v3…: see
 // format.h) differ in how they express it. Where a difference matters outside metadata/, a member
-// here states it as a rule; no code there asks for the version.
+// here states it as a rule; no other code depends on the version.
 #pragma once
 
 #include <cstdint>

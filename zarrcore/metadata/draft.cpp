@@ -66,7 +66,7 @@ NumpyDtype parse_data_type(const Json& value) {
     const auto core = parse_core_type(value);
     return core ? *core : parse_numpy_dtype(value);
   }
-  // zarr-python names no fallback, whatever the extension.
+  // zarr-python never names a fallback.
   static constexpr std::array<std::string_view, 2> kKnown{
       "https://purl.org/zarr/spec/protocol/extensions/complex-dtypes/1.0",
       "https://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0"};

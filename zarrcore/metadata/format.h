@@ -114,8 +114,8 @@ class ZARRCORE_API Format {
   }
 
   // The node at `path` ("" for the root), or nullopt when this format has no document there. A node
-  // of another kind than `wanted` may count as none, so that its documents need not be read. Throws
-  // Error, which names the document's key, when one is not right.
+  // of another kind than `wanted` may be treated as missing, so that its documents need not be
+  // read. Throws Error, which names the document's key, when a document is invalid.
   virtual std::optional<NodeMetadata> read_node(const DocumentSource& documents,
                                                 const std::string& path,
                                                 std::optional<NodeKind> wanted = {}) const = 0;
@@ -161,7 +161,7 @@ class ZARRCORE_API Format {
     return documents.list(path).prefixes;
   }
 
-  // Why no node may have this name; empty if one may. Besides what is_valid_segment() asks.
+  // Why a node must not have this name, in addition to is_valid_segment(); empty if it may.
   virtual std::string_view name_problem(std::string_view /*name*/) const { return {}; }
 
   // Returns true if a file of this name describes the node whose folder it is in.

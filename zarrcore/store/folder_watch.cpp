@@ -26,8 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxFolders = 64;
-// A folder is watched once this many requests have asked for it: more if it has changed soon after
-// that.
+// A folder is watched after this many requests for it, or more if it has changed soon after that.
 constexpr std::uint64_t kFirstRequests = 8;
 constexpr std::uint64_t kMostRequests = 1 << 12;
 constexpr std::uint64_t kSoon = 16;  // times the requests before

@@ -54,7 +54,7 @@ class ListedStore final : public ForwardingStore {
   bool may_have(std::string_view prefix, Names Folder::* names, std::string_view name);
   void know_folder(std::string_view prefix, Folder& folder);
   void know_prefixes(std::string_view prefix, Folder& folder);
-  // Null if no thread has asked for the folder.
+  // Null if no thread has requested the folder.
   std::shared_ptr<Folder> find_folder(std::string_view prefix);
   std::shared_ptr<Folder> find_or_add_folder(std::string_view prefix);
 

@@ -50,7 +50,7 @@ const std::string& place_of_processes() {
 }
 
 // Returns true if the process that created a file of this name has certainly ended. Another name
-// may precede that of make_temporary_name().
+// may precede the part made by make_temporary_name().
 bool is_writer_dead(std::string_view name) {
   const std::string& place = place_of_processes();
   if (place.empty() || !is_temporary_file(name)) return false;

@@ -39,7 +39,7 @@ bool is_occupied(const std::string& path);
 struct FolderId {
   std::uint64_t device = 0;
   std::uint64_t number = 0;
-  std::int64_t created = 0;  // in nanoseconds, where numbers are used again and the system tells it
+  std::int64_t created = 0;  // in nanoseconds, if the system states it and reuses numbers
 
   bool operator==(const FolderId&) const = default;
 };

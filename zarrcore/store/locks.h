@@ -37,9 +37,9 @@ class LockTimeout : public Error {
   }
 };
 
-// The process that holds a lock of the file or folder with this descriptor, such as
-// "process 123 (python3)". Empty if the system does not tell: Linux does for most locks, and other
-// systems do not.
+// The process that holds a lock of the file or folder with this descriptor, such as "process 123
+// (python3)". Empty if the system does not know it: Linux does for most locks, other systems do
+// not.
 std::string lock_holder(int descriptor);
 
 // One wait for a lock.
@@ -103,7 +103,7 @@ std::unique_ptr<StoreLock> lock_folder(const std::string& path, LockMode mode,
 // of each operating system.
 class SystemFolderLock final : public StoreLock {
  public:
-  // The error says why the folder cannot be opened.
+  // Sets `error` if the folder cannot be opened.
   SystemFolderLock(const std::string& path, std::error_code& error);
   // Releases the lock.
   ~SystemFolderLock() override;

@@ -64,7 +64,7 @@ int flags_of(LocalFile::Mode mode) {
   }
 }
 
-// Returns true if errno says that a path does not exist. A broken symbolic link in the path counts
+// Returns true if errno means that a path does not exist. A broken symbolic link in the path counts
 // as existing but unreadable: its target may be on a disk that is not mounted.
 bool is_absent(std::string path) {
   if (errno == ENOTDIR) return true;

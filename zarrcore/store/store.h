@@ -131,7 +131,7 @@ class ZARRCORE_API ValueWatch {
   // A number that is different after the value at `key` has changed; zero if it is not watched. It
   // was so at `moment` or later. Values have the same one until any of them changes.
   virtual std::uint64_t stamp(std::string_view key, std::uint64_t moment) = 0;
-  // Returns true if stamps tell of changes of the value that exists at `key`.
+  // Returns true if stamps show changes of the value that exists at `key`.
   virtual bool is_stamped(std::string_view key) = 0;
 };
 
@@ -220,8 +220,8 @@ class ZARRCORE_API Store {
                                     std::uint64_t max_size = kNoSizeLimit) = 0;
 
   // Several ranges of one value, with a buffer for each; nullopt when the key is absent. A range
-  // that is not completely inside the value is an error. Without ranges, it says whether the key
-  // exists. By default, the whole value is read.
+  // that is not completely inside the value is an error. Without ranges, the result only shows
+  // whether the key exists. By default, the whole value is read.
   virtual std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                         std::span<const ByteRange> ranges);
 
