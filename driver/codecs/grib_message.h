@@ -34,7 +34,7 @@ struct GribMessage {
   std::size_t ieee_size;
   std::optional<GribScale> scale;  // null in edition 1, and if values are IEEE numbers
   bool manages_missing;            // complex packing with its own missing values
-  // Then, where the message says how they are stored, and whether that is an integer.
+  // If so, where the message states how they are stored, and whether that is an integer.
   std::size_t missing_offset;
   bool missing_is_integer;
   // A bit for each point, in the order of the message; those that are 0 have no value.

@@ -99,7 +99,7 @@ GDALDataType band_type(const zarrcore::DataType& type) {
   }
 }
 
-// Before GDAL 3.7 a band of Int8 was one of Byte that says so.
+// Before GDAL 3.7, a band of Int8 was a band of Byte with an item that states it.
 bool is_signed_byte(GDALRasterBand& band) {
   const char* type = band.GetMetadataItem("PIXELTYPE", "IMAGE_STRUCTURE");
   return type != nullptr && EQUAL(type, "SIGNEDBYTE");

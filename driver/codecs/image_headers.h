@@ -15,7 +15,7 @@ enum class JpegColors : std::uint8_t { unknown, gray, rgb, ycbcr, cmyk, ycck };
 struct JpegHints {
   zarrcore::ByteSpan header;                // bytes before the chunk, without those after it
   zarrcore::ByteSpan tables;                // an abbreviated image with tables alone
-  JpegColors stored = JpegColors::unknown;  // overrides what the image says
+  JpegColors stored = JpegColors::unknown;  // overrides the image's own statement
   JpegColors wanted = JpegColors::unknown;  // after decoding
 };
 

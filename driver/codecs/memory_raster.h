@@ -1,5 +1,5 @@
 // Chunks that are a file of another format, which one of GDAL's drivers decodes from memory: the
-// base of such codecs, and the file. Whatever the bytes say, no other driver opens them, and GDAL
+// base of such codecs, and the file. Whatever the bytes are, no other driver opens them, and GDAL
 // reads nothing else for them: no sidecar files, no auxiliary files, no network.
 #pragma once
 
@@ -60,7 +60,7 @@ class MemoryFileCodec : public zarrcore::BytesToBytesCodec {
   bool makes_elements() const final { return true; }
 
  protected:
-  // `files` says what chunks are, in messages: "TIFF files".
+  // `files` describes the chunks in messages: "TIFF files".
   MemoryFileCodec(std::string name, std::string files, const zarrcore::ChunkSpec& spec);
 
   const zarrcore::ChunkSpec& spec() const { return spec_; }

@@ -101,7 +101,7 @@ class CrsSearch {
     FoundCrs (CrsSearch::*find)() const;
     enum class Scope : std::uint8_t {
       array,   // of the array itself
-      denied,  // not for an array that says it has no CRS
+      denied,  // not for an array that states that it has no CRS
       lonely,  // nor for one that has another CRS
     } scope;
   };

@@ -29,8 +29,8 @@ inline constexpr const char* kCoordinateEpoch = "gdal:coordinate_epoch";
 // Sets the coordinate epoch that `attributes` state, if the CRS has none.
 void adopt_epoch(OGRSpatialReference& crs, const zarrcore::Json& attributes);
 
-// Returns true if `attributes` have both, and `crs` says what `_CRS` says, as write_gdal_crs()
-// writes it.
+// Returns true if `attributes` have both, and `crs` is equivalent to `_CRS`, as written by
+// write_gdal_crs().
 bool crs_repeats_gdals(const zarrcore::Json& attributes);
 
 // An attribute of a raster's arrays: a list of metadata items, "NAME=value", whose names have

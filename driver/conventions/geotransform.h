@@ -58,7 +58,7 @@ std::optional<GeoTransform> own_geotransform(const zarrcore::Json& array_attribu
 bool agree(const GeoTransform& a, const GeoTransform& b, int columns, int rows);
 
 // Ground control points, as rioxarray writes them into a grid mapping variable: a GeoJSON
-// collection of points as text, whose properties say the place in the raster.
+// collection of points as text, whose properties state the position in the raster.
 //
 //   "gcps": "{\"type\": \"FeatureCollection\", \"features\": [{\"properties\": {\"id\": \"1\",
 //            \"info\": \"\", \"row\": 0.0, \"col\": 10.5}, \"geometry\": {\"type\": \"Point\",

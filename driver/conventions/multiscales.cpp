@@ -44,7 +44,7 @@ void add_tile_matrices(const Json& pyramid, Multiscales& multiscales) {
     add_levels(matrices, "id", multiscales);
     return;
   }
-  // A set that is known by name: the limits say which of its matrices exist.
+  // A set that is known by name: the limits state which of its matrices exist.
   for (const char* name : {"tile_matrix_set_limits", "tile_matrix_limits"}) {
     const Json* limits = find_member(pyramid, name);
     if (limits == nullptr || !limits->is_object()) continue;

@@ -39,8 +39,8 @@ struct Channel {
 
 struct Multiscales {
   std::vector<Level> levels;  // the finest first, if the order is certain
-  // True if the attributes say which level is the finest, by `derived_from` or by scales. Else the
-  // levels are in the order of the list, and the sizes of their arrays decide.
+  // True if the attributes state which level is the finest, by `derived_from` or by scales. Else
+  // the levels are in the order of the list, and the sizes of their arrays decide.
   bool order_is_certain = false;
   std::vector<std::string> axes;  // OME-Zarr: the names of the arrays' dimensions, if given
   std::vector<Channel> channels;  // OME-Zarr: along the dimension `channel_axis`

@@ -131,7 +131,7 @@ bool are_on_the_map(const Evidence& evidence, const RasterAxes& axes) {
   if (has_discrete_features(evidence)) return false;
   const EvidenceAxis& x = evidence.axes[axes.x];
   const EvidenceAxis& y = evidence.axes[axes.y];
-  // A section: latitudes along X, say.
+  // A section, for example with latitudes along X.
   const bool is_turned =
       x.type == GDAL_DIM_TYPE_HORIZONTAL_Y || y.type == GDAL_DIM_TYPE_HORIZONTAL_X;
   return !is_turned && is_on_the_map(x) && is_on_the_map(y);

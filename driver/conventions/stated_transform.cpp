@@ -67,7 +67,7 @@ FoundTransform from_proj(const Evidence& evidence, const RasterAxes& axes) {
 }
 
 // `_TRANSFORM`, which some stores have beside `_CRS`: six numbers, in the order of an affine matrix
-// or in GDAL's. The zeros of an upright grid tell which.
+// or in GDAL's. The zeros of an upright grid show which.
 FoundTransform from_draft(const Evidence& evidence, const RasterAxes& /*axes*/) {
   const Json* list = find_member(*evidence.attributes, "_TRANSFORM");
   if (list == nullptr) return {};

@@ -61,8 +61,8 @@ struct GeoreferencedArray {
   // name, to which a new variable would also belong. Null for an array without a group: it cannot
   // have variables, and for the convention cf its CRS is stored as for gdal.
   std::function<std::optional<NodeBeside>(const std::string& name)> find_node;
-  // Returns true if nodes around the array state a CRS for one of these attributes, when the
-  // variable `removed` has gone. May be null: nothing is around it.
+  // Returns true if nodes around the array state a CRS for one of these attributes after the
+  // variable `removed` has been removed. May be null: no nodes are around it.
   std::function<bool(const zarrcore::Json& attributes, const std::string& removed)> inherits_crs =
       {};
 };

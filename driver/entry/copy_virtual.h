@@ -16,8 +16,9 @@ namespace gdal_zarr {
 // Throws zarrcore::Error if options ask for a virtual store: only copies have a source.
 void check_is_not_virtual(CSLConstList options);
 
-// The blocks of a raster that become the chunks of its copy. Empty if the options do not ask for
-// that, and with VIRTUAL=AUTO if they cannot. Throws zarrcore::Error, which says why.
+// The blocks of a raster that become the chunks of its copy. Empty if the options do not request
+// that, and with VIRTUAL=AUTO if it is impossible. Otherwise throws zarrcore::Error with the
+// reason.
 std::optional<RasterBlocks> find_blocks(GDALDataset& source, const CreationOptions& options);
 
 // Makes the blocks chunks of the copy, which was created for them, and the blocks of the source's

@@ -183,7 +183,8 @@ class RasterCreation {
     return path.key.empty() ? path.repository : path.key;
   }
 
-  // Removes arrays of these names if the options say so; else it is an error if there are any.
+  // Removes arrays of these names if the options request it; otherwise, existing arrays are an
+  // error.
   void make_room(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       const std::string path = zarrcore::normalize_path(name);

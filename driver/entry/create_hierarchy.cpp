@@ -37,7 +37,7 @@ MultidimDataset* make_hierarchy(const char* name, CSLConstList group_options,
   });
 }
 
-// In a repository, the options say whether those that exist are replaced.
+// In a repository, the options determine whether existing nodes are replaced.
 void make_room(const GDALGroup& source, Session& session, CSLConstList options) {
   if (session.icechunk() == nullptr || !CPLFetchBool(options, "OVERWRITE", false)) return;
   for (const std::string& name : source.GetMDArrayNames()) {

@@ -193,7 +193,7 @@ bool is_used(const std::string& path, zarrcore::Store& store) {
 CPLErr delete_store(const char* name) {
   return guarded(CE_Failure, [&] {
     if (has_prefix(name)) {
-      // GDAL asks for any name before it creates a dataset.
+      // GDAL calls this for any name before it creates a dataset.
       const ConnectionString connection = parse_connection_string(name);
       const std::string& target = connection.store_path;
       if (!connection.array && (!path_exists(target) || is_only_icechunk(target))) return CE_None;

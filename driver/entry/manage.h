@@ -25,8 +25,7 @@ std::string new_store_path(const char* name, const CreationOptions& options);
 // ends with `advice`. In object stores, returns the store, which has just been listed; else null.
 std::shared_ptr<zarrcore::Store> check_can_be_created(const std::string& path, const char* advice);
 
-// Removes a store that was created at `path` but is not wanted, as far as it exists. Files beside
-// it stay.
+// Removes as much as exists of a store that was created at `path` but failed. Files beside it stay.
 void remove_new_store(const std::string& path);
 
 // Called for a new store at a local path, once it has been created: removes a sidecar beside it,

@@ -20,7 +20,7 @@ std::string mask_secrets(std::string_view text);
 void report(CPLErr severity, CPLErrorNum number, const char* format, ...) noexcept
     CPL_PRINT_FUNC_FORMAT(3, 4);
 
-// Returns true if CPL_DEBUG asks for debug messages of this driver: it is ON, or names ZARR.
+// Returns true if CPL_DEBUG enables debug messages of this driver: it is ON, or names ZARR.
 bool debugs();
 
 // A debug message of this driver, with secrets masked.

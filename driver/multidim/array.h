@@ -83,9 +83,9 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   // Says that a large selection will be read in parts. False when advise() is better: it is small,
   // or prefetching is not allowed.
   bool expect_reads(const zarrcore::Selection& selection) const;
-  // The number of elements of a selection, with steps of 1, in chunks that are stored, and in all.
-  // Stops at the first that is stored, or missing, if that is wanted. Empty if it would take too
-  // many requests, or for a grid that is not regular. Throws zarrcore::Error.
+  // The number of elements of a selection, with steps of 1, in stored chunks, and in all chunks. On
+  // request, stops at the first stored or missing chunk. Empty if it would take too many requests,
+  // or for a grid that is not regular. Throws zarrcore::Error.
   struct Coverage {
     std::uint64_t stored = 0;
     std::uint64_t all = 0;

@@ -77,7 +77,7 @@ void Session::change_attributes(const std::string& group,
 }
 
 void Session::erase_nodes(std::span<const std::string> node_paths) {
-  // No chunk is put after its node is gone.
+  // No chunk may be put after its node has been removed.
   for (const auto& array : live_arrays()) {
     if (std::ranges::any_of(node_paths, [&](const std::string& path) {
           return zarrcore::is_at_or_below(array->node_path(), path);

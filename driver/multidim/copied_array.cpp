@@ -157,7 +157,7 @@ std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreati
       if (layout.fill_value_is_mandatory && !layout.fill_value) {
         layout.fill_value.emplace(layout.data_type.is_variable() ? 0 : layout.data_type.item_size);
       }
-      // A fill value that only the format asked for would mean nodata.
+      // A fill value that only the format required would mean nodata.
       const bool is_of_format = old.fill_value_is_mandatory && !original.packing().nodata;
       if (is_of_format && !layout.fill_value_is_mandatory) layout.fill_value.reset();
       if (keeps_codecs) {

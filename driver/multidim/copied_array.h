@@ -16,7 +16,7 @@ void note_read(const Array& array, const zarrcore::Selection& selection);
 
 // The blocks of `source` that become the chunks of its copy in a virtual store; nullopt if the
 // elements are copied: of small arrays without blocks, or of all with `copies_others`. Throws
-// zarrcore::Error, which says why there are none.
+// zarrcore::Error with the reason if there are no blocks.
 std::optional<ArrayBlocks> find_blocks_for_copy(const GDALMDArray& source, bool copies_others);
 
 // Copies all elements between arrays of one shape. Reads each chunk of the source once, or nearly

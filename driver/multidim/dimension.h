@@ -173,8 +173,8 @@ class RegularDimension final : public GDALDimension,
   mutable std::weak_ptr<GDALMDArray> variable_;
 };
 
-// Replaces dimensions of an array that have no variable by regular ones, as far as its metadata say
-// where they lie; and those in the angles of a satellite's view by ones in lengths. Not in a
+// Replaces dimensions of an array that have no variable by regular ones, if its metadata state
+// their positions; and dimensions in the angles of a satellite's view by ones in lengths. Not in a
 // writable store, where programs create the variable.
 void place_dimensions(const std::shared_ptr<const Array>& array,
                       std::vector<std::shared_ptr<GDALDimension>>& dimensions);

@@ -1,4 +1,4 @@
-// Gathers from a store what may say where an array lies.
+// Gathers from a store everything that may state the position of an array.
 #include <cpl_conv.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Masks as arrays of a store, in the manner of CF's flags (CF conventions, sections 3.4 and 3.5):
-// an array names its mask among its ancillary variables, and the mask says what its values mean.
+// an array names its mask among its ancillary variables, and the mask states the meaning of its
+// values.
 //
 //   dem:       "ancillary_variables": "dem_mask"
 //   dem_mask:  "flag_values": [0, 255]   "flag_meanings": "invalid valid"

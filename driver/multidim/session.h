@@ -225,7 +225,8 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   // Called after a write to `current`. If all arrays together have more pending bytes than the
   // limit for one array, puts the pending bytes of the other arrays. Throws zarrcore::Error.
   void limit_pending_bytes(const Array& current);
-  // Calls `read`, as ReadReports::run() if debug messages were wanted when the store was opened.
+  // Calls `read`; through ReadReports::run() if debug messages were enabled when the store was
+  // opened.
   template <typename Read>
   void report_read(const char* verb, const std::string& array, const zarrcore::Selection& selection,
                    zarrcore::ReadOptions& options, const Read& read) const {

@@ -33,7 +33,7 @@ struct PyramidLevel {
   const zarrcore::Json& entry() const { return multiscales->levels[level].entry; }
 };
 
-// Which arrays of a store are levels of which pyramids.
+// The pyramids of a store, and the arrays that are their levels.
 class Pyramids {
  public:
   explicit Pyramids(const StoredNodes& nodes) : nodes_(nodes) {}
@@ -102,7 +102,8 @@ class StoredNodes {
   std::string full_name(const std::string& node_path) const;
   std::string node_path(const std::string& full_name) const;
 
-  // The attributes of a node; an empty object when no node (of the `wanted` kind) exists there.
+  // The attributes of a node; an empty object when no node, or only one of another kind than
+  // `wanted`, exists there.
   std::shared_ptr<const zarrcore::Json> attributes(
       const std::string& node_path, std::optional<zarrcore::NodeKind> wanted = {}) const;
   // The metadata of a group, or null when none exists there.

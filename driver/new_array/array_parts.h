@@ -13,7 +13,7 @@
 namespace gdal_zarr {
 
 // Strings of a known maximum length have fixed length where the format prefers that, unless
-// STRING_FORMAT says otherwise; as fields of structures they always have. A compound becomes a
+// STRING_FORMAT overrides it; as fields of structures they always have. A compound becomes a
 // structure without padding.
 //
 // Throws zarrcore::Error when Zarr has no such type, and on strings of unknown length in a

@@ -38,8 +38,8 @@ std::string creation_option_list(unsigned scopes, std::string_view element);
 void warn_of_unused_options(CSLConstList options, unsigned scopes);
 
 // A copy of the options of an array without a BLOCKSIZE beside CHUNKS=AUTO, SHARDING=AUTO or
-// CHUNK_ASPECT_RATIO: when it copies, GDAL 3.13 adds the block size of the source, also where the
-// caller asks for others.
+// CHUNK_ASPECT_RATIO: when it copies, GDAL 3.13 adds the block size of the source, even if the
+// caller's options determine the chunks.
 CPLStringList without_source_blocks(CSLConstList options);
 
 // Adds to GDAL's own warnings about unknown names those that exist and are similar.

@@ -127,8 +127,8 @@ bool is_same_place(const Position& a, const Position& b) {
   return is_same_crs && a.transform.transform == b.transform.transform;
 }
 
-// Returns true if attributes or coordinate variables say where an array is, as far as metadata show
-// it.
+// Returns true if attributes or coordinate variables state an array's position, judging by metadata
+// alone.
 bool is_placed(const Session& session, const Candidate& candidate) {
   const auto array = session.array_metadata(candidate.node_path);
   const std::string group(zarrcore::parent_path(candidate.node_path));

@@ -124,7 +124,7 @@ std::shared_ptr<Array> OverviewLevels::make_array(const Array& fine, const std::
   metadata.shape[*view_.y_axis()] = size.rows;
   metadata.shape[*view_.x_axis()] = size.columns;
   fit_chunks(metadata, fine);
-  // The attributes that say what values mean; georeferencing is written separately.
+  // The attributes that give values their meaning; georeferencing is written separately.
   const Json all = std::move(metadata.attributes);
   metadata.attributes = Json::object();
   for (const char* name : {"scale_factor", "add_offset", "units", "_FillValue", "missing_value",

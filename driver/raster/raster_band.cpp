@@ -1,5 +1,5 @@
-// A band's structure, its colours, and what its values mean: the flags of CF as category names and
-// as an attribute table, and what products say of spectral bands.
+// A band's structure, its colours, and the meaning of its values: the flags of CF as category names
+// and as an attribute table, and products' metadata of spectral bands.
 #include "driver/raster/raster_band.h"
 
 #include <cpl_minixml.h>

@@ -113,7 +113,7 @@ class RasterBand final : public GDALPamRasterBand {
   // The name of this band in a list with one for each element of the dimension that makes bands, as
   // rioxarray writes them.
   std::string name_in_list(const zarrcore::Json& names) const;
-  // The name of the array, if it tells this band from the others.
+  // The name of the array, if it distinguishes this band from the others.
   std::string name_among_bands() const;
   // Returns false when there is no nodata value, or none that is a real number.
   template <typename Number>

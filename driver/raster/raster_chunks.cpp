@@ -20,7 +20,7 @@ bool is_same_number(double a, double b) {
 CPLErr RasterDataset::AdviseRead(int x, int y, int columns, int rows, int buffer_columns,
                                  int buffer_rows, GDALDataType type, int band_count, int* bands,
                                  OptionList options) {
-  // So Python asks for all bands before GDAL 3.11.
+  // Before GDAL 3.11, Python passes this to request all bands.
   if (band_count == 0 && bands == nullptr) band_count = nBands;
   return GDALPamDataset::AdviseRead(x, y, columns, rows, buffer_columns, buffer_rows, type,
                                     band_count, bands, options);

@@ -26,8 +26,8 @@ class RasterBand;
 
 // GDAL's domain of metadata about how pixels are stored.
 inline constexpr const char* kImageStructure = "IMAGE_STRUCTURE";
-// The domain that says which chunks are stored. It is in no list of domains: copies of a dataset
-// would list its store.
+// The metadata domain that lists the stored chunks. It is in no list of domains, or copies of a
+// dataset would contain it.
 inline constexpr const char* kStoredChunks = "STORED_CHUNKS";
 // The metadata domain that states the sources of CRS and position.
 inline constexpr const char* kGeoreferencingSource = "GEOREFERENCING_SOURCE";

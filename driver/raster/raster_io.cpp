@@ -14,7 +14,7 @@ namespace gdal_zarr {
 namespace {
 
 // Returns true if a window between pixels has other lengths than the whole pixels given with it:
-// then pixels are resampled, even if as many are asked for.
+// then pixels are resampled, even if the buffer has the same size.
 bool has_other_lengths(const GDALRasterIOExtraArg& extra, int columns, int rows) {
   return extra.bFloatingPointWindowValidity != FALSE &&
          (extra.dfXSize != columns || extra.dfYSize != rows);

@@ -244,7 +244,7 @@ void copy_unstored(GDALRasterBand& source, GDALRasterBand& destination) {
   CPLStringList metadata;
   const CSLConstList items = source.GetMetadata();
   for (int i = 0; i < CSLCount(items); ++i) {
-    // DIM_ items, which say what slice a band is, follow from the new array.
+    // DIM_ items, which state the slice that a band is, follow from the new array.
     if (!STARTS_WITH_CI(items[i], "DIM_")) metadata.AddString(items[i]);
   }
   if (!metadata.empty()) destination.SetMetadata(metadata.List());

@@ -57,7 +57,7 @@ SidecarXml find_sidecar_part(const std::string& text, const std::string& name);
 // it is null. Null if no part is left.
 SidecarXml replace_sidecar_part(const std::string& text, const std::string& name, SidecarXml part);
 
-// A part that says nothing, but exists.
+// A part without content, which exists nevertheless.
 SidecarXml empty_sidecar_part();
 
 // Copies what Zarr cannot express. GDAL stores it in the sidecar, an .aux.xml file beside the

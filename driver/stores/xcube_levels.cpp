@@ -149,7 +149,7 @@ std::optional<std::uint64_t> stated_levels(zarrcore::Store& folder) {
 
 bool is_xcube_pyramid(const std::string& folder) {
   const bool is_named = EQUAL(CPLGetExtension(folder.c_str()), "levels");
-  // GDAL asks of each folder that is opened, and requests cost time.
+  // GDAL calls this for each folder that is opened, and requests cost time.
   if (!is_named && !VSIIsLocal(folder.c_str())) return false;
   const auto has = [&](const char* name) { return path_exists(join_vsi_path(folder, name)); };
   return has(kLevelsFile) || (is_named && (has("0.zarr") || has("0.link")));

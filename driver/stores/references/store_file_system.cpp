@@ -211,7 +211,7 @@ bool is_sidecar_name(const char* name) {
 bool get_status(StoreOpener opener, const char* name, VSIStatBufL& status, int flags) {
   const NestingScope scope(name);
   const OpenedName named(opener, name);
-  // The size of a part is stated, whatever its file is.
+  // The size of a part is stated; its file need not be opened.
   if (auto reference = named.find()) {
     if (!reference->target.empty() && !reference->length) {
       const auto target = status_of(named.resolved(*std::move(reference)).target, flags);

@@ -235,7 +235,8 @@ class HttpStore final : public zarrcore::ForwardingStore {
     } else if (wants_size) {
       wanted = range;
     }
-    // It may be the part, or all of a value that is too short: only the whole value can tell.
+    // It may be the part, or all of a value that is too short: only reading the whole value shows
+    // which.
     if (answer && !answer->offset && answer->bytes.size() == wanted.length && wanted.offset > 0) {
       answer = request(key, "", zarrcore::kNoSizeLimit);
     }
@@ -244,7 +245,7 @@ class HttpStore final : public zarrcore::ForwardingStore {
     return part_of(std::move(*answer), wanted);
   }
 
-  // The size of a value that has bytes, if the server says it with a part of the value.
+  // The size of a value that is not empty, if the server states it with a part of the value.
   std::optional<std::uint64_t> size_of(std::string_view key) {
     const auto answer = request(key, "0-0", kMaxUnwanted);
     return answer ? answer->value_size : std::nullopt;

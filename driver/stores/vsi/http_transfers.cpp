@@ -201,7 +201,7 @@ void HttpTransfers::begin(Transfer& transfer) {
   }
 }
 
-// The transfer is gone when the waiting thread has seen that it is done.
+// The transfer no longer exists once the waiting thread has seen that it is done.
 void HttpTransfers::end(Transfer& transfer, CURLcode code) {
   curl_.multi_remove_handle(multi_, transfer.handle);
   std::erase(active_, &transfer);

@@ -31,7 +31,7 @@ class HttpTransfers {
   static HttpTransfers* of_process();
 
   // Ends all transfers with CURLE_ABORTED_BY_CALLBACK, closes all connections and ends the thread.
-  // A later transfer starts anew.
+  // A later transfer starts a new one.
   static void shut_down();
 
   // Runs a transfer from `url` and waits for its end, which is CURLE_ABORTED_BY_CALLBACK if the

@@ -38,7 +38,7 @@ std::string condition_of(const std::string& path, const zarrcore::ValueVersion& 
 void put_object(const std::string& path, std::span<const zarrcore::ValuePart> parts);
 
 // The same under a condition of condition_of(), and without messages of GDAL. It also throws Error
-// when the server has found the condition false: GDAL does not say so.
+// when the server has found the condition false, which GDAL does not report.
 void put_object_if(const std::string& path, const std::string& condition, zarrcore::ByteSpan bytes);
 
 }  // namespace gdal_zarr

@@ -84,8 +84,8 @@ bool removes_many_blobs(const std::string& folder) {
          decode_percents(url.substr(path + 1)) == folder.substr(kPrefix.size());
 }
 
-// Returns true if the server removes many objects in one request. As GDAL says of the option, some
-// servers with the interface of S3 do not.
+// Returns true if the server removes many objects in one request. According to GDAL's documentation
+// of the option, some servers with the interface of S3 do not.
 bool removes_many(const std::string& folder) {
   const auto starts = [&](const char* prefix) { return STARTS_WITH(folder.c_str(), prefix); };
   if (starts("/vsis3/")) {
@@ -95,7 +95,8 @@ bool removes_many(const std::string& folder) {
   return starts("/vsigs/") || removes_many_blobs(folder);
 }
 
-// Removes many objects in one request. The result says of which objects the server has said so.
+// Removes many objects in one request. The result is true for objects whose removal the server has
+// confirmed.
 std::vector<bool> remove_together(std::span<const std::string> paths) {
   CPLStringList list;
   for (const std::string& path : paths) list.AddString(path.c_str());

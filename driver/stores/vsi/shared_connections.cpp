@@ -44,7 +44,7 @@ class Receiver {
   }
 
  private:
-  // Before it has arrived, at most so much of a value is believed to exist.
+  // The most bytes that are reserved for a value before they have arrived.
   static constexpr std::uint64_t kMaxReserved = std::uint64_t{64} << 20;
   // The limit for a server's error message.
   static constexpr std::uint64_t kMaxErrorBytes = std::uint64_t{64} << 10;

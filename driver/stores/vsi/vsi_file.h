@@ -33,8 +33,8 @@ using FolderListing = std::unique_ptr<VSIDIR, CloseFolder>;
 // listed.
 FolderListing open_listing(const std::string& folder, int depth);
 
-// For an answer of a server that neither gives a file nor says that it is absent: throws
-// zarrcore::AccessDenied, or returns when ZARR_FORBIDDEN_IS_MISSING says that the file is absent.
+// For a server's answer that neither gives a file nor reports it as absent: throws
+// zarrcore::AccessDenied, or returns when ZARR_FORBIDDEN_IS_MISSING treats such a file as absent.
 void check_denied_is_absent(const std::string& path, const std::string& problem);
 
 // Opens for reading. Null when the file is absent. Throws zarrcore::AccessDenied. A network file
