@@ -97,7 +97,7 @@ void refer_to_overviews(const std::vector<SourceLevel>& levels, RasterDataset& d
       }
     }
     if (arrays.size() != destination.view().arrays().size()) {
-      throw Error("the overviews of the copy are not those of the source");
+      throw Error("the overviews of the copy differ from the source's");
     }
     for (const auto& array : arrays) {
       array->set_blocks(level.blocks.layout(array->core().shape().size()));

@@ -48,7 +48,7 @@ std::string whole_store(const char* name) {
     throw Error(path + " must be the path of a whole store");
   }
   const auto refuse_repository = [&] {
-    throw Error(path + " is an Icechunk repository: none is removed, renamed or copied");
+    throw Error(path + " is an Icechunk repository, which cannot be removed, renamed or copied");
   };
   if (has_icechunk_scheme(name) || has_icechunk_prefix(path)) refuse_repository();
   // A listing from before the store was created does not show it.

@@ -285,7 +285,7 @@ bool Group::DeleteMDArray(const std::string& name, CSLConstList /*options*/) {
 bool Group::Rename(const std::string& name) {
   return guarded(false, [&] {
     check_is_container();
-    if (node_path_.empty()) throw Error("the root of a store has no name of its own");
+    if (node_path_.empty()) throw Error("the root of a store has no name that can be changed");
     session_->rename_node(node_path_, name);
     return true;
   });

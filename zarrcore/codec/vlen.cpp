@@ -159,7 +159,7 @@ class PaddedVlenCodec final : public ArrayToBytesCodec {
       bytes = std::as_bytes(std::span(code_points));
     }
     if (bytes.size() > element.size()) {
-      throw Error("it is longer than those of the type " + type_name(type_));
+      throw Error("it is longer than elements of the type " + type_name(type_));
     }
     std::copy(bytes.begin(), bytes.end(), element.begin());
   }
