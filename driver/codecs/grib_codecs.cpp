@@ -31,7 +31,7 @@ using zarrcore::MutableByteSpan;
 
 constexpr MemoryFormat kGrib{{"GRIB"}, "GRIB message", "grb", {"USE_IDX=NO"}};
 
-// What a codec makes of a message.
+// Which values of a message a codec decodes to.
 struct GribOptions {
   enum class Variable : std::uint8_t { values, latitude, longitude };
 
@@ -138,8 +138,9 @@ class GribCodec final : public MemoryFileCodec {
     }
   }
 
-  // GDAL replaces the number that stands for missing values by another one if it is among the
-  // values, but does not say so. The message with one that is not; empty if it has none.
+  // Returns a copy of the message whose number for missing values is not among its values; empty if
+  // the message manages no missing values. If the number is among the values, GDAL silently
+  // replaces it by another.
   static Buffer with_marked_missing(const GribMessage& message) {
     if (!message.manages_missing) return {};
     constexpr float kUnlikely = 9.999e20F;
@@ -308,7 +309,7 @@ GribOptions::Variable read_variable(const Json& configuration) {
                                : GribOptions::Variable::values;
 }
 
-// Kerchunk's codec. Its `dtype` is that of the decoded bytes.
+// Kerchunk's codec. Its `dtype` is the type of the decoded bytes.
 zarrcore::Codec make_grib(const Json& configuration, const ChunkSpec& spec) {
   const Json* dtype = zarrcore::find_member(configuration, "dtype");
   if (dtype != nullptr && !dtype->is_null()) {

@@ -77,7 +77,7 @@ std::vector<double> row_latitudes(const GribGrid& grid) {
 std::vector<double> column_longitudes(const GribGrid& grid) {
   std::vector<double> longitudes(grid.columns);
   const double direction = grid.scans_west() ? -1 : 1;
-  // The last longitude says more than the step, which is rounded.
+  // The last longitude is more precise than the step, which is rounded.
   const double extent =
       normalized_longitude(direction * (grid.last_longitude - grid.first_longitude));
   double step = grid.column_step;

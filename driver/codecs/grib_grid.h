@@ -28,9 +28,10 @@ struct GribGrid {
 
   bool scans_west() const { return (scanning & 0x80) != 0; }
   bool scans_north() const { return (scanning & 0x40) != 0; }
-  bool scans_columns() const { return (scanning & 0x20) != 0; }  // one after the other
-  bool alternates() const { return (scanning & 0x10) != 0; }     // every second row is reversed
-  // Latitudes and longitudes are those of rows and columns.
+  // columns are stored one after another
+  bool scans_columns() const { return (scanning & 0x20) != 0; }
+  bool alternates() const { return (scanning & 0x10) != 0; }  // every second row is reversed
+  // Each row has one latitude, and each column one longitude.
   bool is_regular() const { return kind != Kind::projected && !is_rotated; }
 
   std::uint64_t point_count() const { return std::uint64_t{columns} * rows; }
@@ -55,7 +56,7 @@ struct GeographicPoint {
 // The geographic position of a point of a rotated grid.
 GeographicPoint unrotated(const GribGrid& grid, GeographicPoint rotated);
 
-// From 0 to less than 360.
+// Normalizes to the range from 0 to less than 360.
 double normalized_longitude(double longitude);
 
 }  // namespace gdal_zarr

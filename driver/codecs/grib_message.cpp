@@ -61,13 +61,13 @@ Error unsupported_grid(std::uint64_t number) {
                ", which is not supported");
 }
 
-// What the grid templates of both editions have in common: where the scanning mode is.
+// The common fields of the grid templates of both editions.
 struct GridTemplate {
   std::uint64_t number;
   GribGrid::Kind kind;
   bool is_rotated;
   std::size_t scanning;  // octet
-  std::size_t steps;     // octet of the step of columns; that of rows follows
+  std::size_t steps;     // octet of the step of columns; the step of rows follows
 };
 using Kind = GribGrid::Kind;
 
@@ -153,7 +153,7 @@ GribMessage parse_grib1(ByteSpan chunk) {
   }
   const Section data(chunk.subspan(std::min(at, chunk.size())));
   message.packing = static_cast<unsigned>(data.number(4, 1) >> 4);
-  // Of messages of more than 8 MB, the length counts units of 120 bytes.
+  // For messages of more than 8 MB, the length is in units of 120 bytes.
   constexpr std::uint64_t kLarge = 0x800000;
   if ((length & kLarge) != 0) length = (length & (kLarge - 1)) * 120 - data.number(1, 3) + 4;
   if (length < at + 8 || length > chunk.size()) throw Error("the GRIB message is truncated");

@@ -17,8 +17,8 @@ struct GribScale {
   double unit;
   double factor;
 
-  // The value in double precision for one that was computed in single precision, as old versions of
-  // GDAL do.
+  // The double-precision value for a value that was computed in single precision, as old versions
+  // of GDAL do.
   double exact(double value) const;
 };
 
@@ -34,7 +34,7 @@ struct GribMessage {
   std::size_t ieee_size;
   std::optional<GribScale> scale;  // null in edition 1, and if values are IEEE numbers
   bool manages_missing;            // complex packing with its own missing values
-  // Then, where the message says how they are stored, and whether that is an integer.
+  // If so, where the message states how they are stored, and whether that is an integer.
   std::size_t missing_offset;
   bool missing_is_integer;
   // A bit for each point, in the order of the message; those that are 0 have no value.
@@ -48,8 +48,8 @@ constexpr unsigned kGribIeee = 4;  // the template of IEEE numbers in edition 2
 // The values of a message of IEEE numbers, in its order; NaN for those that the bitmap excludes.
 std::vector<double> ieee_values(const GribMessage& message);
 
-// Throws Error when `chunk` holds several messages or fields, or a grid that is not one of rows and
-// columns.
+// Throws Error when `chunk` holds several messages or fields, or a grid that does not consist of
+// rows and columns.
 GribMessage parse_grib(zarrcore::ByteSpan chunk);
 
 }  // namespace gdal_zarr

@@ -29,7 +29,7 @@ using zarrcore::MutableByteSpan;
 using zarrcore::Shape;
 using zarrcore::TypeKind;
 
-// What an image's samples become.
+// The conversion of an image's samples.
 enum class Samples : std::uint8_t {
   bits,       // of one bit: 0 and 1
   plain,      // as GDAL gives them: palette indices, also samples of fewer bits than their type
@@ -99,7 +99,7 @@ GDALDataType band_type(const zarrcore::DataType& type) {
   }
 }
 
-// Before GDAL 3.7 a band of Int8 was one of Byte that says so.
+// Before GDAL 3.7, a band of Int8 was a band of Byte with an item that states it.
 bool is_signed_byte(GDALRasterBand& band) {
   const char* type = band.GetMetadataItem("PIXELTYPE", "IMAGE_STRUCTURE");
   return type != nullptr && EQUAL(type, "SIGNEDBYTE");

@@ -112,7 +112,7 @@ ImageFile make_lerc_file(ByteSpan chunk, const Json& /*configuration*/, const Ch
 
 ImageFile make_fax_file(ByteSpan chunk, const Json& configuration, const ChunkSpec& spec,
                         std::uint16_t compression) {
-  // The last two dimensions that are not 1, unless the configuration says better.
+  // The last two dimensions that are not 1, unless the configuration states others.
   Shape shape = spec.shape;
   while (shape.size() > 2 && shape.front() == 1) shape.erase(shape.begin());
   if (shape.size() == 3 && shape.back() == 1) shape.pop_back();

@@ -1,4 +1,5 @@
-// Files of images that GDAL's drivers open, made of chunks that may lack a part of them.
+// Complete image files that GDAL's drivers can open, assembled from chunks in which a part may be
+// missing.
 #pragma once
 
 #include "zarrcore/base/json.h"

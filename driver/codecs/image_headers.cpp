@@ -60,7 +60,7 @@ bool is_start_of_frame(std::uint16_t marker) {
 }
 
 struct JpegParts {
-  Bytes segments;  // before the first scan, without those of applications
+  Bytes segments;  // before the first scan, without application segments
   ByteSpan scans;  // to the end
   bool is_jfif = false;
   std::optional<std::uint8_t> adobe_transform;
@@ -99,7 +99,7 @@ JpegParts split_jpeg(ByteSpan jpeg) {
   }
 }
 
-// As libjpeg concludes it. Its order: JFIF, Adobe, the components' identifiers.
+// Concludes the colours as libjpeg does, in this order: JFIF, Adobe, the components' identifiers.
 JpegColors stated_colors(const JpegParts& parts) {
   const auto transform = parts.adobe_transform;
   switch (parts.components.size()) {
@@ -151,7 +151,7 @@ JpegImage make_jpeg(ByteSpan chunk, const JpegHints& hints) {
     }
     stored = hints.stored;
   }
-  // What decoders make of them.
+  // The colours that decoders return.
   const JpegColors usual = stored == JpegColors::ycbcr  ? JpegColors::rgb
                            : stored == JpegColors::ycck ? JpegColors::cmyk
                                                         : stored;

@@ -1,5 +1,5 @@
-// Headers of images that chunks lack, or that hold what GDAL's drivers do not check: pure functions
-// over bytes. All throw Error when the bytes are not what they should be.
+// Headers of images that chunks lack, and checks that GDAL's drivers do not make: pure functions
+// over bytes. All throw Error when the bytes are invalid.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ enum class JpegColors : std::uint8_t { unknown, gray, rgb, ycbcr, cmyk, ycck };
 struct JpegHints {
   zarrcore::ByteSpan header;                // bytes before the chunk, without those after it
   zarrcore::ByteSpan tables;                // an abbreviated image with tables alone
-  JpegColors stored = JpegColors::unknown;  // overrides what the image says
+  JpegColors stored = JpegColors::unknown;  // overrides the image's own statement
   JpegColors wanted = JpegColors::unknown;  // after decoding
 };
 
@@ -47,7 +47,7 @@ struct StripImage {
 // A TIFF whose only strip is `strip`.
 zarrcore::Buffer make_tiff(zarrcore::ByteSpan strip, const StripImage& image);
 
-// What the header of a LERC blob (version 1 or 2) says.
+// Reads the header of a LERC blob (version 1 or 2).
 StripImage read_lerc_header(zarrcore::ByteSpan blob);
 
 }  // namespace gdal_zarr

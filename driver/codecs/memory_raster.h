@@ -1,5 +1,5 @@
 // Chunks that are a file of another format, which one of GDAL's drivers decodes from memory: the
-// base of such codecs, and the file. Whatever the bytes say, no other driver opens them, and GDAL
+// base of such codecs, and the file. Whatever the bytes are, no other driver opens them, and GDAL
 // reads nothing else for them: no sidecar files, no auxiliary files, no network.
 #pragma once
 
@@ -29,8 +29,8 @@ struct MemoryFormat {
 // becomes part of the exception.
 class MemoryRaster {
  public:
-  // Throws Error, which names the driver, when GDAL has none or the driver does not read the bytes.
-  // `bytes` must outlive the object. The four colours of a JPEG image are not made RGB.
+  // Throws Error, which names the driver, if GDAL does not have it or it cannot read the bytes.
+  // `bytes` must outlive the object. The four colours of a JPEG image are not converted to RGB.
   MemoryRaster(std::string_view codec, const MemoryFormat& format, zarrcore::ByteSpan bytes,
                bool has_four_colors = false);
   ~MemoryRaster();
@@ -60,7 +60,7 @@ class MemoryFileCodec : public zarrcore::BytesToBytesCodec {
   bool makes_elements() const final { return true; }
 
  protected:
-  // `files` says what chunks are, in messages: "TIFF files".
+  // `files` describes the chunks in messages: "TIFF files".
   MemoryFileCodec(std::string name, std::string files, const zarrcore::ChunkSpec& spec);
 
   const zarrcore::ChunkSpec& spec() const { return spec_; }

@@ -1,5 +1,5 @@
-// A change of a node's attributes. The writers of conventions return one, so that the owner of the
-// node keeps all other attributes.
+// A change of a node's attributes. The writers of conventions return it; the owner of the node
+// applies it, and all other attributes stay.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What metadata say of a dimension: which axis it is, and how far one step along it is.
+// Statements of metadata about a dimension: which axis it is, and how far one step along it is.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +40,8 @@ struct DimensionUnit {
   std::string base;  // empty for numbers without a unit
 };
 
-// One for each of `rank` dimensions, empty where none is stated; no elements if the attribute is
-// absent. Throws zarrcore::Error when it is anything else.
+// One unit for each of `rank` dimensions, nullopt where the attribute states none; an empty list if
+// the attribute is absent. Throws zarrcore::Error if the attribute has another form.
 std::vector<std::optional<DimensionUnit>> dimension_units(const zarrcore::Json& array_attributes,
                                                           std::size_t rank);
 

@@ -50,7 +50,7 @@ bool fits_unit(const OGRSpatialReference& crs, const std::string& unit) {
 // Gives a projected CRS the unit of the coordinates: every position stays where it is.
 void adopt_unit(OGRSpatialReference& crs, const std::string& text) {
   const cf::Unit unit = cf::read_unit(text);
-  // Feet are often those of the CRS, under another name.
+  // Units of feet often differ from the CRS's unit in name only.
   if (unit.kind != cf::UnitKind::length || !crs.IsProjected() ||
       std::abs(crs.GetLinearUnits() / unit.size - 1) < 1e-5) {
     return;
@@ -101,8 +101,8 @@ class CrsSearch {
     FoundCrs (CrsSearch::*find)() const;
     enum class Scope : std::uint8_t {
       array,   // of the array itself
-      denied,  // not for an array that says it has no CRS
-      lonely,  // nor for one that has another
+      denied,  // not for an array that states that it has no CRS
+      lonely,  // nor for one that has another CRS
     } scope;
   };
 
@@ -170,7 +170,7 @@ class CrsSearch {
     return from_variables(variables);
   }
 
-  // As open_rasterio, stackstac, odc-geo and ndpyramid write it.
+  // The attribute that open_rasterio, stackstac, odc-geo and ndpyramid write.
   FoundCrs from_crs_attribute() const {
     for (const EvidenceScope& scope : evidence_.scopes) {
       const Json* value = find_member(*scope.attributes, "crs");
@@ -196,7 +196,7 @@ class CrsSearch {
     return {crs, "the product's metadata"};
   }
 
-  // Empty for a CRS that cannot be that of the coordinates.
+  // Empty if the CRS cannot be the CRS of the coordinates.
   FoundCrs accepted(FoundCrs found) const {
     if (!found.crs) return found;
     if (!has_own_unit_ && !fits_unit(*found.crs, unit_)) {
@@ -209,7 +209,7 @@ class CrsSearch {
     return found;
   }
 
-  // Of several variables, of which none is preferred; warns if they differ.
+  // The CRS of several equally preferred variables; warns if they differ.
   FoundCrs from_variables(const std::vector<EvidenceVariable>& variables) const {
     FoundCrs found;
     for (const EvidenceVariable& variable : variables) {
@@ -245,8 +245,8 @@ class CrsSearch {
     return other && fits_unit(*other, unit_) ? other : crs;
   }
 
-  // Both are attributes of the array. rioxarray, for example, writes a grid mapping when it changes
-  // the CRS, and leaves `_CRS` as it is.
+  // Decides between two attributes of the array. rioxarray, for example, writes a grid mapping when
+  // it changes the CRS, and leaves `_CRS` unchanged.
   FoundCrs decide(const FoundCrs& first, const FoundCrs& other) const {
     const bool is_second = !contains_raster(*first.crs) && contains_raster(*other.crs);
     const FoundCrs& used = is_second ? other : first;
@@ -337,7 +337,7 @@ void set_axis_mapping(OGRSpatialReference& crs, int x, int y) {
   OGRAxisOrientation second = OAO_Other;
   const char* first_name = crs.GetAxis(nullptr, 0, &first);
   crs.GetAxis(nullptr, 1, &second);
-  // As GDAL's traditional order: southing and westing, in this order, are X and Y.
+  // Follows GDAL's traditional order: southing and westing, in this order, are X and Y.
   bool y_is_first = first == OAO_North || (first == OAO_South && second != OAO_West);
   if (first == second) {
     // Around the poles both axes point the same way: there the name decides.

@@ -1,7 +1,7 @@
-// Finds the CRS of an array. Several conventions state one; a table in crs.cpp has the order in
-// which they count. A CRS in degrees is not that of coordinates in metres, and the reverse: it is
-// skipped with a warning. If attributes of the array itself contradict each other, the first in the
-// table counts, unless the raster lies outside its area of use and in that of the other.
+// Finds the CRS of an array. Several conventions can state a CRS; a table in crs.cpp has their
+// precedence. A CRS in degrees does not fit coordinates in metres, or vice versa: it is skipped
+// with a warning. If attributes of the array itself contradict each other, the first in the table
+// counts, unless the raster lies outside its area of use and inside the other's.
 #pragma once
 
 #include <ogr_spatialref.h>
@@ -19,12 +19,12 @@ struct FoundCrs {
   std::string source = {};                   // "the attribute _CRS"
 };
 
-// `axes` are empty for an array of fewer than two dimensions. The CRS has the unit of the
-// coordinates of X, unless attributes state the transform: then it has its own. It has no axis
-// mapping. Warns of what it does not understand.
+// `axes` is empty for an array of fewer than two dimensions. The CRS has the unit of the X
+// coordinates; if attributes state the transform, it keeps its own unit. It has no axis mapping.
+// Warns of statements that it does not understand.
 FoundCrs find_crs(const Evidence& evidence, const std::optional<RasterAxes>& axes);
 
-// With longitude before latitude.
+// WGS 84 with longitude before latitude.
 std::shared_ptr<OGRSpatialReference> make_wgs84();
 
 // Sets the data axis mapping of `crs`: its easting or longitude is data axis `x`, its northing or

@@ -19,11 +19,12 @@ struct GridMapping {
 // "crs", or "crs: x y other: lat lon".
 std::vector<GridMapping> grid_mappings(const zarrcore::Json& attributes);
 
-// The one of these for coordinates of these names, else the first; empty without the attribute.
+// The name of the grid mapping variable for coordinates named `x` and `y`, else the first one;
+// empty without the attribute.
 std::string grid_mapping_variable(const zarrcore::Json& attributes, const std::string& x = {},
                                   const std::string& y = {});
 
-// That of a scope for the axes X and Y of an array, if they are known.
+// The name in a scope's attributes, for the axes X and Y of an array, if they are known.
 std::string grid_mapping_variable(const EvidenceScope& scope, const Evidence& evidence,
                                   const std::optional<RasterAxes>& axes);
 
@@ -34,14 +35,14 @@ std::vector<std::string> coordinate_names(const Evidence& evidence);
 // it.
 std::vector<EvidenceVariable> lost_grid_mappings(const Evidence& evidence);
 
-// The variable that states the array's CRS: that of the attribute `grid_mapping`, else one that
-// `coordinates` names, else a grid mapping whose name was lost.
+// The variable that states the array's CRS: the one named by the attribute `grid_mapping`, else one
+// that `coordinates` names, else a grid mapping whose name was lost.
 std::optional<EvidenceVariable> find_crs_variable(const Evidence& evidence,
                                                   const std::optional<RasterAxes>& axes);
 
-// Returns true if attributes are those of such a variable.
+// Returns true if the attributes belong to such a variable.
 bool states_crs(const zarrcore::Json& attributes);
-// Returns true if they are those of a grid whose cells are on no plane; see healpix.h.
+// Returns true if the attributes belong to a grid whose cells are not in a plane; see healpix.h.
 bool is_grid_on_the_sphere(const zarrcore::Json& attributes);
 
 }  // namespace gdal_zarr

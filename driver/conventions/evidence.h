@@ -1,6 +1,6 @@
-// What is known about an array before its place on the Earth is decided: its attributes and
-// dimensions, and the nodes around it that may say something about it. gather_evidence() collects
-// it from a store; find_crs() and find_position() decide from nothing else.
+// The facts about an array from which its position on the Earth is determined: its attributes and
+// dimensions, and nodes around it that may describe it. gather_evidence() collects them from a
+// store; find_crs() and find_position() use nothing else.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +27,9 @@ struct EvidenceAxis {
   std::string name;
   bool is_named = false;  // by the array's metadata
   std::uint64_t size = 0;
-  std::string type;  // one of GDAL_DIM_TYPE_…, or empty
-  // Its coordinate variable. Attributes are null if there is none, or if its numbers are only
-  // distances from the first element; the path is empty if it is in no store.
+  std::string type;  // a GDAL_DIM_TYPE_…, or empty
+  // The dimension's coordinate variable. `attributes` is null if it has none, or if its numbers are
+  // only distances from the first element; `path` is empty if the variable is not in the store.
   std::shared_ptr<const zarrcore::Json> attributes = {};
   std::string path = {};
   std::string unit = {};
@@ -43,7 +43,7 @@ struct EvidenceScope {
   enum class Shape : std::uint8_t {
     own,      // it is for this array
     finest,   // for an array of this shape, or of any if it states none
-    matching  // only for an array of the shape that it states
+    matching  // only for an array of the shape that the scope states
   } shape = Shape::own;
 };
 
@@ -66,7 +66,7 @@ struct Evidence {
 
   // Attributes of the root of a product; null without one.
   std::function<std::shared_ptr<const zarrcore::Json>()> product = {};
-  // By a name, which is looked for in the array's group and those above, or by a path ("/a/b",
+  // Finds a variable by name, in the array's group and the groups above, or by a path ("/a/b",
   // "../b", "./b").
   std::function<std::optional<EvidenceVariable>(const std::string& name)> find = {};
   // Variables beside the array, of these names, that no array names as its grid mapping.
@@ -86,7 +86,8 @@ struct Evidence {
   // The unpacked elements at the corners of the last two dimensions of a variable, at the first
   // indexes of others, row by row; empty if they cannot be read.
   std::function<std::vector<double>(const EvidenceVariable&)> corners = {};
-  // The same array at the finest level of its pyramid; null for that one itself.
+  // Returns the evidence of the same array at the finest level of its pyramid; null if the array is
+  // at that level.
   std::function<std::shared_ptr<const Evidence>()> finest = {};
 };
 

@@ -44,7 +44,7 @@ bool crs_repeats_gdals(const Json& attributes) {
     const std::string* url = find_string(*value, "url");
     return url != nullptr && *url == kUrl + text->substr(kAuthority.size());
   }
-  // With an epoch, `_CRS` may have more around it.
+  // With an epoch, the WKT in `_CRS` may have more around it.
   const std::string* wkt = find_string(*value, "wkt");
   return wkt != nullptr && wkt->find(*text) != std::string::npos;
 }

@@ -13,27 +13,28 @@ namespace gdal_zarr {
 //   "crs": "EPSG:32633"
 //
 // A CRS with a coordinate epoch has no url, but a member "epoch", which only this driver reads.
-// Other conventions have no place for it, so that arrays have it as "gdal:coordinate_epoch". GDAL
-// reads the first; rioxarray and odc-geo, of all versions, find the second where an array has no
-// grid mapping. A grid mapping would be an array, which GDAL's built-in driver lists as a raster of
-// its own, and an array at the root of a store has no place for one.
+// Other conventions cannot express an epoch, so arrays have it as the attribute
+// "gdal:coordinate_epoch". GDAL reads `_CRS`; all versions of rioxarray and odc-geo find `crs` in
+// arrays without a grid mapping. A grid mapping is not written, because it would be an array, which
+// GDAL's built-in driver lists as another raster, and because an array at the root of a store
+// cannot have one beside it.
 
-// Sets both attributes. `crs` is the code of EPSG, or WKT if there is none. Throws zarrcore::Error
-// when PROJ cannot express the CRS.
+// Sets both attributes. `crs` becomes an EPSG code, or WKT if the CRS has none. Throws
+// zarrcore::Error when PROJ cannot express the CRS.
 void write_gdal_crs(zarrcore::Json& attributes, const OGRSpatialReference& crs);
 
 // The attribute of an array with the coordinate epoch of a CRS that is stored by another
 // convention.
 inline constexpr const char* kCoordinateEpoch = "gdal:coordinate_epoch";
-// Gives a CRS without an epoch the one that `attributes` state.
+// Sets the coordinate epoch that `attributes` state, if the CRS has none.
 void adopt_epoch(OGRSpatialReference& crs, const zarrcore::Json& attributes);
 
-// Returns true if `attributes` have both, and `crs` says what `_CRS` says, as write_gdal_crs()
-// writes it.
+// Returns true if `attributes` have both, and `crs` is equivalent to `_CRS`, as written by
+// write_gdal_crs().
 bool crs_repeats_gdals(const zarrcore::Json& attributes);
 
-// An attribute of a raster's arrays: a list of metadata items, "NAME=value", whose names have a
-// meaning of their own as attributes.
+// An attribute of a raster's arrays: a list of metadata items, "NAME=value", whose names have
+// another meaning as attributes.
 inline constexpr const char* kPlainMetadata = "gdal:metadata";
 
 // GDAL's own attribute: one name, or one for each band.

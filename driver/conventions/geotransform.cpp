@@ -41,7 +41,7 @@ double first_edge(double first_centre, double step) {
 }
 
 // The step with the fewest digits that gives exactly these coordinates, computed as cell_centres()
-// does; the differences of coordinates have rounding errors. `step` if there is none.
+// does; `step` if there is none. Differences of coordinates have rounding errors.
 double meant_step(std::span<const double> centres, double step) {
   for (int digits = 1; digits <= 15; ++digits) {
     const double meant = with_digits(step, digits);

@@ -1,4 +1,4 @@
-// What places the pixels of a raster: geotransforms and ground control points.
+// Georeferencing of the pixels of a raster: geotransforms and ground control points.
 #pragma once
 
 #include <array>
@@ -58,7 +58,7 @@ std::optional<GeoTransform> own_geotransform(const zarrcore::Json& array_attribu
 bool agree(const GeoTransform& a, const GeoTransform& b, int columns, int rows);
 
 // Ground control points, as rioxarray writes them into a grid mapping variable: a GeoJSON
-// collection of points as text, whose properties say the place in the raster.
+// collection of points as text, whose properties state the position in the raster.
 //
 //   "gcps": "{\"type\": \"FeatureCollection\", \"features\": [{\"properties\": {\"id\": \"1\",
 //            \"info\": \"\", \"row\": 0.0, \"col\": 10.5}, \"geometry\": {\"type\": \"Point\",
@@ -77,8 +77,8 @@ struct GroundControlPoint {
   bool operator==(const GroundControlPoint&) const = default;
 };
 
-// Empty if the attributes have none, or, after a warning, if they are not such a text. `name` is
-// that of the variable, for the message.
+// The ground control points in the attributes; empty if there are none, or, after a warning, if
+// they cannot be parsed. `name` is the variable's name, for the message.
 std::vector<GroundControlPoint> parse_gcps(const zarrcore::Json& attributes,
                                            const std::string& name);
 

@@ -19,7 +19,7 @@ using zarrcore::Error;
 using zarrcore::find_member;
 using zarrcore::Json;
 
-// The bits of x at even places, those of y at odd ones.
+// Interleaves bits: x has the even positions, y the odd ones.
 std::uint64_t interleaved(std::uint64_t x, std::uint64_t y) {
   const auto spread = [](std::uint64_t bits) {
     bits = (bits | bits << 16) & 0x0000ffff0000ffff;
@@ -67,7 +67,8 @@ HealpixGrid grid_of(const Json& attributes) {
   return {static_cast<unsigned>(*level), is_nested};
 }
 
-// The variable of cell indexes: of `name`, else of a dimension or one that `coordinates` names.
+// The variable of cell indexes: the one called `name`, else a dimension's variable or one that
+// `coordinates` names.
 struct Indexes {
   EvidenceVariable variable;
   std::size_t axis;

@@ -20,7 +20,7 @@
 
 namespace gdal_zarr {
 
-// Of one level, and one of the two orders of its cells.
+// A HEALPix grid of one level, in one of the two orders of its cells.
 class HealpixGrid {
  public:
   static constexpr unsigned kMaxLevel = 29;  // whose cells have numbers of 64 bits
@@ -43,7 +43,7 @@ struct HealpixArray {
   std::string indexes;  // node path of the variable of their indexes; empty: all cells in order
 };
 
-// Empty if nothing states such a grid. Throws zarrcore::Error if it is not one that can be shown.
+// Empty if no attribute states such a grid. Throws zarrcore::Error if the grid cannot be shown.
 std::optional<HealpixArray> find_healpix(const Evidence& evidence);
 
 }  // namespace gdal_zarr

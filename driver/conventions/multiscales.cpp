@@ -44,7 +44,7 @@ void add_tile_matrices(const Json& pyramid, Multiscales& multiscales) {
     add_levels(matrices, "id", multiscales);
     return;
   }
-  // A set that is known by name: the limits say which of its matrices exist.
+  // A set that is known by name: the limits state which of its matrices exist.
   for (const char* name : {"tile_matrix_set_limits", "tile_matrix_limits"}) {
     const Json* limits = find_member(pyramid, name);
     if (limits == nullptr || !limits->is_object()) continue;
@@ -70,7 +70,7 @@ void add_axes(const Json* axes, Multiscales& multiscales) {
   }
 }
 
-// In OME-Zarr 0.6, the axes are those of a coordinate system; the first is that of the image.
+// In OME-Zarr 0.6, coordinate systems have the axes; the first system is the image's.
 const Json* find_axes(const Json& pyramid) {
   if (const Json* axes = find_member(pyramid, "axes")) return axes;
   const Json* systems = find_member(pyramid, "coordinateSystems");

@@ -39,8 +39,8 @@ struct Channel {
 
 struct Multiscales {
   std::vector<Level> levels;  // the finest first, if the order is certain
-  // True if the attributes say which level is the finest, by `derived_from` or by scales. Else the
-  // levels are in the order of the list, and the sizes of their arrays decide.
+  // True if the attributes state which level is the finest, by `derived_from` or by scales. Else
+  // the levels are in the order of the list, and the sizes of their arrays decide.
   bool order_is_certain = false;
   std::vector<std::string> axes;  // OME-Zarr: the names of the arrays' dimensions, if given
   std::vector<Channel> channels;  // OME-Zarr: along the dimension `channel_axis`
@@ -50,7 +50,7 @@ struct Multiscales {
   // The level whose asset is `path`, relative to the group, or contains it; the innermost of
   // several.
   std::optional<std::size_t> find_level(std::string_view path) const;
-  // The same pyramid with the levels in the opposite order, which is certain.
+  // The same pyramid with the levels in the opposite order, for layouts where that is certain.
   Multiscales reversed() const;
 };
 
@@ -75,7 +75,7 @@ struct FinestLevel {
 };
 
 // `attributes` with a pyramid, by the convention `multiscales`, of `finest` and these levels, each
-// derived from the one before. No levels remove the pyramid.
+// derived from the previous one. An empty list removes the pyramid.
 zarrcore::Json with_multiscales(zarrcore::Json attributes, const FinestLevel& finest,
                                 const std::vector<CoarserLevel>& levels);
 

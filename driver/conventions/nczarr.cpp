@@ -34,7 +34,7 @@ const Json* find_group(const zarrcore::GroupMetadata& group) {
   return nullptr;
 }
 
-// By its name, or the one of older versions.
+// Finds a member by its name, or by the name in older versions.
 const Json* find_group_member(const zarrcore::GroupMetadata& group,
                               std::initializer_list<const char*> names) {
   const Json* found = find_group(group);

@@ -31,23 +31,23 @@ struct Packing {
   std::optional<double> scale;
   std::optional<double> offset;
   std::string unit;
-  // One element of the array's type, in the host's byte order; of a type of variable length what
-  // the element holds.
+  // One element of the array's type, in the host's byte order; for a type of variable length, the
+  // element's content.
   std::optional<std::vector<std::byte>> nodata;
   // Attributes that these values replace, which need not be shown.
   std::vector<std::string> consumed_attributes;
 };
 
-// The nodata value is that of the attribute `_FillValue` (for floats in v3, xarray writes base64 of
-// a float64 there), else of `missing_value`, else the fill value; but not a fill value of zero if
-// the format requires writers to state one.
+// The nodata value is the attribute `_FillValue` (for floats in v3, xarray writes base64 of a
+// float64 there), else of `missing_value`, else the fill value; but not a fill value of zero if the
+// format requires writers to state one.
 Packing read_packing(const zarrcore::ArrayMetadata& array);
 
 // Makes read_packing() return another packing.
 struct PackingChange {
   AttributeChange attributes;
-  // The array's new fill value; unset for no change. Missing chunks of an array that is not new
-  // have the old one: they must be stored first, or the change must not be made.
+  // The array's new fill value; unset for no change. Missing chunks of an existing array have the
+  // old fill value as their value: they must be stored before the change.
   struct FillValue {
     std::optional<std::vector<std::byte>> element;
   };

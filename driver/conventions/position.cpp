@@ -54,7 +54,7 @@ bool is_monotonic(const Values& values) {
   return is_sorted(std::less<>()) || is_sorted(std::greater<>());
 }
 
-// Returns true if coordinates say what they are.
+// Returns true if attributes describe the coordinates.
 bool is_described(const EvidenceAxis& axis) {
   return (axis.attributes && !cf::text_in(*axis.attributes, "standard_name").empty()) ||
          cf::read_unit(axis.unit).kind != cf::UnitKind::none;
@@ -132,7 +132,7 @@ class Finder {
     return std::nullopt;
   }
 
-  // Of columns and rows that are not evenly spaced.
+  // Geolocation arrays for columns and rows that are not evenly spaced.
   std::optional<Geolocation> uneven_axes() {
     if (const auto pair = find_1d()) {
       Values longitudes = evidence_.values(pair->first->variable);
@@ -238,8 +238,9 @@ class Finder {
     return is_count((*coordinates_)[0]) && is_count((*coordinates_)[1]) && find_2d();
   }
 
-  // Returns true if longitudes and latitudes of two dimensions contradict those of X and Y, which
-  // then are nominal, as those of ocean models are: they hold where the grid follows the meridians.
+  // Returns true if two-dimensional longitudes and latitudes contradict the coordinates of X and Y.
+  // These are then nominal, as in ocean models: they are correct only where the grid follows the
+  // meridians.
   bool are_nominal() {
     const auto is_angle = [](const EvidenceAxis& axis) {
       return axis.size > 1 && STARTS_WITH_CI(axis.unit.c_str(), "degree");

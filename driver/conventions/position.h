@@ -1,6 +1,6 @@
-// Decides where the cells of an array lie. Several conventions state a position, and
-// doc/position.md has the order in which they count. Nothing is taken that is not for the array's
-// shape, or whose X or Y is not an axis of a map, such as time or depth.
+// Determines where the cells of an array lie. Several conventions can state a position;
+// doc/position.md has their precedence. Statements for another shape are ignored, and so are
+// transforms whose X or Y is not an axis of a map but, for example, time or depth.
 #pragma once
 
 #include <ogr_spatialref.h>
@@ -24,19 +24,20 @@ struct FoundTransform {
 };
 
 // The transform that attributes state, as opposed to coordinates, in the order of a table:
-// `spatial:transform`, `gdal:geotransform`, `proj:transform`,
-// `_TRANSFORM`. Warns of one that is for another shape than that of X and Y.
+// `spatial:transform`, `gdal:geotransform`, `proj:transform`, `_TRANSFORM`. Warns of a transform
+// for another shape than X and Y have.
 FoundTransform stated_transform(const Evidence& evidence, const RasterAxes& axes);
 
-// Returns true if the array says that it has none (`spatial:transform` is null), so that those of
-// groups and of its pyramid are not for it.
+// Returns true if the array states that it has no transform (`spatial:transform` is null), so that
+// transforms of groups and of its pyramid do not apply.
 bool denies_transform(const Evidence& evidence);
 
-// That of `spatial:bbox`. In some stores it holds the centres of the outer cells instead of their
-// edges: it is used if only one of the two gives cells of a round size, or square ones.
+// The transform from `spatial:bbox`. In some stores, the box has the centres of the outer cells
+// instead of their edges: it is used only if exactly one of the two readings gives square cells of
+// a round size, or else cells of a round size.
 FoundTransform box_transform(const Evidence& evidence, const RasterAxes& axes);
 
-// The transform that attributes state, else that of coordinates. `crs` may be null.
+// The transform that attributes state, else the one from coordinates. `crs` may be null.
 FoundTransform find_transform(const Evidence& evidence, const RasterAxes& axes,
                               const OGRSpatialReference* crs);
 

@@ -1,4 +1,4 @@
-// What the metadata of a product say of its arrays: their CRS, and their spectral bands.
+// Statements of a product's metadata about its arrays: their CRS, and their spectral bands.
 #pragma once
 
 #include <ogr_spatialref.h>
@@ -19,7 +19,7 @@ namespace gdal_zarr {
 //   "other_metadata": {"horizontal_CRS_code": "EPSG:32633"}
 //   S2B_MSIL2A_20240830T105619_N0511_R094_T33UWP_20240830T134814.zarr
 
-// Returns true if attributes are those of an array that EOPF's software has written: `_eopf_attrs`.
+// Returns true if the array was written by EOPF's software: it has the attribute `_eopf_attrs`.
 bool is_eopf_array(const zarrcore::Json& attributes);
 
 // The CRS of an array of a product. `root_attributes` has, in this order: `proj:epsg` in
@@ -32,20 +32,20 @@ std::shared_ptr<OGRSpatialReference> crs_from_eopf(const zarrcore::Json& root_at
                                                    const std::string& store_name);
 
 // For arrays of which it is not known whether EOPF's software has written them: only attributes
-// that no other convention has, that is `stac_discovery.properties` with `proj:code` or
-// `proj:epsg`, else `other_metadata` with `horizontal_CRS_code` or `reference_CRS`. Null if none of
-// them is understood.
+// that no other convention has, namely `stac_discovery.properties` with `proj:code` or `proj:epsg`,
+// else `other_metadata` with `horizontal_CRS_code` or `reference_CRS`. Null if they state no CRS
+// that is understood.
 std::shared_ptr<OGRSpatialReference> crs_from_product(const zarrcore::Json& root_attributes);
 
-// The UTM zone of a tile of the Military Grid Reference System, with or without T ("T32VLK"), as a
-// code of EPSG; 0 if it is none.
+// The EPSG code of the UTM zone of a tile of the Military Grid Reference System, with or without T
+// ("T32VLK"); 0 if `tile` is not such a name.
 int utm_of_tile(std::string_view tile);
 
 // The group with the ground control points of a Sentinel-1 product, beside `measurements`.
 inline constexpr const char* kGcpGroup = "conditions/gcp";
 bool is_gcp_group(std::string_view path);
 
-// What products say of spectral bands, which are arrays of their names: STAC's `eo:bands`
+// Products' descriptions of spectral bands, which are arrays of the same names: STAC's `eo:bands`
 // (extension eo 1.1) or `bands` (STAC 1.1) among the properties of a product (EOPF:
 // `stac_discovery` at its root), or in the attributes of a group.
 //
@@ -58,7 +58,7 @@ struct SpectralBand {
   std::optional<double> full_width_um = {};  // at half of the maximum
 };
 
-// In the order of the lists; those of the group first.
+// In the order of the lists; the group's bands first.
 std::vector<SpectralBand> find_spectral_bands(const zarrcore::Json& group,
                                               const zarrcore::Json& root);
 

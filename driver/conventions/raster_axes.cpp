@@ -78,7 +78,7 @@ bool is_on_the_map(const EvidenceAxis& axis) {
   return cf::read_unit(axis.unit).kind != cf::UnitKind::other;
 }
 
-// Returns true if one of the words in a name is that of longitudes ("lon") or latitudes ("lat"):
+// Returns true if one of the words in a name means longitudes ("lon") or latitudes ("lat"):
 // "XLONG", "nav_lon", "lonc", "Longitude_t", but not "longwave" or "plate".
 bool names_coordinate(std::string_view name, const std::string& word) {
   const std::string text = zarrcore::lower_case(name);
@@ -131,7 +131,7 @@ bool are_on_the_map(const Evidence& evidence, const RasterAxes& axes) {
   if (has_discrete_features(evidence)) return false;
   const EvidenceAxis& x = evidence.axes[axes.x];
   const EvidenceAxis& y = evidence.axes[axes.y];
-  // A section: latitudes along X, say.
+  // A section, for example with latitudes along X.
   const bool is_turned =
       x.type == GDAL_DIM_TYPE_HORIZONTAL_Y || y.type == GDAL_DIM_TYPE_HORIZONTAL_X;
   return !is_turned && is_on_the_map(x) && is_on_the_map(y);

@@ -10,23 +10,23 @@
 
 namespace gdal_zarr {
 
-// The dimensions X and Y of an array of at least two: those that `spatial:dimensions` names, else
-// those whose coordinates or names are of X and Y, else those of the shape that the convention
+// The dimensions X and Y of an array of at least two dimensions: the ones that `spatial:dimensions`
+// names, else by their coordinates or names, else the dimensions of the shape that the convention
 // states, else the last two.
 RasterAxes find_raster_axes(const Evidence& evidence);
 
-// Returns true if the first two of these tell which dimensions are X and Y.
+// Returns true if the first two of these determine which dimensions are X and Y.
 bool knows_raster_axes(const Evidence& evidence);
 
-// Returns true if CF's `featureType` says that arrays hold points, profiles or lines of them:
+// Returns true if CF's `featureType` states that arrays hold points, profiles or lines of them:
 // neither grids nor swaths.
 bool has_discrete_features(const Evidence& evidence);
 
 // Not if one of them is known to be something else, such as time or depth.
 bool are_on_the_map(const Evidence& evidence, const RasterAxes& axes);
 
-// How surely a variable holds what `word` says, "longitude" or "latitude": 2 by its standard name
-// or unit, 1 by its own name, 0 if it does not.
+// The certainty that a variable holds `word`, "longitude" or "latitude": 2 by its standard name or
+// unit, 1 by its own name, 0 if it does not.
 int certainty_of(const EvidenceVariable& variable, const char* word);
 
 // The height of the satellite, in metres, of a geostationary CRS, on whose grids coordinates are

@@ -35,7 +35,7 @@ bool is_for_shape(const Evidence& evidence, const EvidenceScope& scope, const Ra
   return false;
 }
 
-// Not those of groups for an array whose own transform is null.
+// Attributes of groups do not apply to an array whose own transform is null.
 FoundTransform from_spatial(const Evidence& evidence, const RasterAxes& axes) {
   for (const EvidenceScope& scope : evidence.scopes) {
     const auto transform = spatial_transform(*scope.attributes);
@@ -67,7 +67,7 @@ FoundTransform from_proj(const Evidence& evidence, const RasterAxes& axes) {
 }
 
 // `_TRANSFORM`, which some stores have beside `_CRS`: six numbers, in the order of an affine matrix
-// or in GDAL's. The zeros of an upright grid tell which.
+// or in GDAL's. The zeros of an upright grid show which.
 FoundTransform from_draft(const Evidence& evidence, const RasterAxes& /*axes*/) {
   const Json* list = find_member(*evidence.attributes, "_TRANSFORM");
   if (list == nullptr) return {};
@@ -86,7 +86,8 @@ bool is_round(double number) {
   return std::abs(CPLAtof(text) - number) <= 1e-9 * std::abs(number);
 }
 
-// What attributes state, in the order in which it counts. Coordinates follow: find_transform().
+// The attributes that state a transform, in order of precedence. Coordinates follow:
+// find_transform().
 constexpr FoundTransform (*kStated[])(const Evidence&, const RasterAxes&) = {
     from_spatial, from_gdal, from_proj, from_draft};
 

@@ -27,7 +27,8 @@ bool has_member(const Json& attributes, std::string_view prefix) {
                      [&](const auto& item) { return item.key().starts_with(prefix); });
 }
 
-// `attributes` without georeferencing. Which dimensions are X and Y, and the registration, is kept.
+// `attributes` without georeferencing. The names of the dimensions X and Y and the registration
+// stay.
 Json without_georeferencing(const Json& attributes) {
   Json others = Json::object();
   for (const auto& [name, value] : attributes.items()) {

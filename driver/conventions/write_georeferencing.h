@@ -12,7 +12,7 @@
 // name or whose variables may not be changed. For cf the grid mapping also has it as text.
 //
 // Reading afterwards gives the new values, regardless of the old attributes: statements of other
-// conventions that have precedence are removed, and those of groups above are overridden.
+// conventions that have precedence are removed, and statements of groups above are overridden.
 #pragma once
 
 #include <ogr_spatialref.h>
@@ -35,8 +35,8 @@ namespace gdal_zarr {
 // A node that has the name of a variable that the array has or could have.
 struct NodeBeside {
   zarrcore::Json attributes = zarrcore::Json::object();
-  // The unpacked coordinates that it gives to the array's dimension of that name. Empty when it is
-  // not a numeric array of that one dimension, or too long to be read.
+  // The unpacked coordinates that the node gives to the array's dimension of the same name. Empty
+  // if it is not a numeric array of that single dimension, or too long to be read.
   std::vector<double> coordinates;
   // True if it may be changed and removed with the array: it is an array in the same group, and no
   // other array has a dimension or a grid mapping of that name.
@@ -61,18 +61,18 @@ struct GeoreferencedArray {
   // name, to which a new variable would also belong. Null for an array without a group: it cannot
   // have variables, and for the convention cf its CRS is stored as for gdal.
   std::function<std::optional<NodeBeside>(const std::string& name)> find_node;
-  // Returns true if nodes around the array state a CRS for one of these attributes, when the
-  // variable `removed` has gone. May be null: nothing is around it.
+  // Returns true if nodes around the array state a CRS for one of these attributes after the
+  // variable `removed` has been removed. May be null: no nodes are around it.
   std::function<bool(const zarrcore::Json& attributes, const std::string& removed)> inherits_crs =
       {};
 };
 
 struct Variable {
   std::string name;
-  std::vector<std::string> dimension_names;  // one for coordinates, none for a grid mapping
-  // One float64 for each element of its dimension. Empty for a grid mapping, which holds an int32
-  // without meaning. Neither has a fill value unless the format requires one: xarray would treat
-  // it as missing values.
+  std::vector<std::string> dimension_names;  // one for coordinates; empty for a grid mapping
+  // One float64 for each element of the dimension. Empty for a grid mapping, which is a meaningless
+  // int32. Neither has a fill value unless the format requires one: xarray would treat it as
+  // missing values.
   std::vector<double> values;
   zarrcore::Json attributes;
 };
@@ -84,7 +84,7 @@ struct GeoreferencingChange {
   // All attributes of the array while variables change, one after the other: they state CRS and
   // transform by themselves and have precedence over the variables.
   zarrcore::Json meanwhile;
-  // To be written into the array's group; each replaces the node of its name.
+  // Variables to be written into the array's group; each replaces the node of its name.
   std::vector<Variable> variables;
   // Other variables of the array's group, by name, whose attributes change.
   std::vector<std::pair<std::string, AttributeChange>> variable_attributes;
@@ -103,13 +103,13 @@ GeoreferencingConvention georeferencing_convention(const zarrcore::Json& array_a
 struct WrittenGeoreferencing {
   std::optional<GeoTransform> transform = {};
   const OGRSpatialReference* crs = nullptr;  // may be null or empty; its axis mapping is ignored
-  // In the CRS. Only cf has a place for them; the others ignore them.
+  // Ground control points, in the CRS. Only cf can store them; the others ignore them.
   std::span<const GroundControlPoint> gcps = {};
 };
 
-// Afterwards `written` is the array's whole georeferencing: without a transform, only coordinate
-// variables that are not evenly spaced are kept. Throws zarrcore::Error when the transform is not
-// finite or PROJ cannot express the CRS.
+// Afterwards `written` is the array's whole georeferencing: without a transform, coordinate
+// variables are removed unless they are unevenly spaced. Throws zarrcore::Error when the transform
+// is not finite or PROJ cannot express the CRS.
 GeoreferencingChange write_georeferencing(GeoreferencingConvention convention,
                                           const GeoreferencedArray& array,
                                           const WrittenGeoreferencing& written);

@@ -17,8 +17,8 @@ using zarrcore::Json;
 
 constexpr const char* kList = "zarr_conventions";
 
-// Of the releases of the conventions, in the order of ZarrConvention. Others are known by the uuid
-// as well.
+// The releases of the conventions, in the order of ZarrConvention. Other releases are recognized by
+// the uuid.
 struct Declaration {
   const char* repository;
   const char* uuid;
@@ -56,7 +56,7 @@ const Json* find_proj(const Json& attributes, const char* key) {
   return object != nullptr ? find_member(*object, key + 5) : nullptr;
 }
 
-// From a corner of the first cell to its centre, or back.
+// Moves a transform from a corner of the first cell to its centre, or back.
 GeoTransform moved(const GeoTransform& transform, double cells) {
   GeoTransform result = transform;
   result[0] += (transform[1] + transform[2]) * cells;
@@ -67,7 +67,7 @@ GeoTransform moved(const GeoTransform& transform, double cells) {
 }  // namespace
 
 std::optional<GeoTransform> affine_transform(const Json& list) {
-  // Nine numbers are those of a whole matrix.
+  // Nine numbers are a whole 3×3 matrix.
   if (!list.is_array() || (list.size() != 6 && list.size() != 9)) return std::nullopt;
   GeoTransform transform{};
   constexpr std::size_t kOrder[] = {2, 0, 1, 5, 3, 4};

@@ -1,6 +1,6 @@
-// The conventions of https://github.com/zarr-conventions: the list in which a node declares those
-// that its attributes follow; `proj:`, a CRS; `spatial:`, the place of a grid. The third,
-// `multiscales`, has a file of its own (multiscales.h).
+// The conventions of https://github.com/zarr-conventions: the list in which a node declares the
+// conventions that its attributes follow; `proj:`, a CRS; `spatial:`, the position of a grid. For
+// `multiscales` see multiscales.h.
 #pragma once
 
 #include <ogr_spatialref.h>
@@ -26,8 +26,8 @@ enum class ZarrConvention : std::uint8_t { multiscales, proj, spatial };
 // Returns true if the list in `attributes` has the convention, by its uuid.
 bool declares_convention(const zarrcore::Json& attributes, ZarrConvention convention);
 
-// Adds the convention to the list in `attributes`, an object, or removes it. Other entries are
-// kept; an empty list is removed.
+// Adds the convention to the list in `attributes`, an object, or removes it. Other entries stay; an
+// empty list is removed.
 void declare_convention(zarrcore::Json& attributes, ZarrConvention convention, bool is_followed);
 
 // The `proj:` convention (https://github.com/zarr-conventions/proj): the CRS of an array, or
@@ -44,8 +44,8 @@ void declare_convention(zarrcore::Json& attributes, ZarrConvention convention, b
 // anything else.
 std::optional<GeoTransform> affine_transform(const zarrcore::Json& list);
 
-// `proj:code`, else `proj:wkt2`, else `proj:projjson`, else the older `proj:epsg`. Null when there
-// is none of them; warns, and returns null, when they are not understood.
+// `proj:code`, else `proj:wkt2`, else `proj:projjson`, else the older `proj:epsg`. Null if none of
+// them exists; warns, and returns null, if they are not understood.
 std::shared_ptr<OGRSpatialReference> crs_from_proj(const zarrcore::Json& attributes);
 
 // `proj:transform`; empty if it is absent or no matrix.
@@ -92,7 +92,7 @@ struct SpatialDimensions {
 std::optional<SpatialDimensions> spatial_dimensions(const zarrcore::Json& attributes);
 
 // Sets the members for a grid of `columns` × `rows` cells along `dimensions`, if these are known.
-// `transform` is that of the cells, whatever their registration.
+// `transform` is GDAL's geotransform of the cells, whatever their registration.
 void write_spatial(zarrcore::Json& attributes, const GeoTransform& transform, std::uint64_t columns,
                    std::uint64_t rows, const std::optional<SpatialDimensions>& dimensions,
                    Registration registration = Registration::pixel);

@@ -31,7 +31,7 @@ bool is_interleaved_by_pixel(GDALDataset& source) {
   return interleave != nullptr && EQUAL(interleave, "PIXEL");
 }
 
-// Of bands, rows and columns.
+// The lengths of bands, rows and columns.
 zarrcore::Shape raster_lengths(const RasterView& view, const zarrcore::Shape& chunk) {
   const auto length = [&](std::optional<std::size_t> axis, int all) {
     return axis && *axis < chunk.size()
@@ -43,7 +43,7 @@ zarrcore::Shape raster_lengths(const RasterView& view, const zarrcore::Shape& ch
           length(view.y_axis(), view.height()), length(view.x_axis(), view.width())};
 }
 
-// What the source reads at once, in the same order.
+// The block that the source reads at once, in the same order.
 zarrcore::Shape source_block(GDALDataset& source) {
   int columns = 0;
   int rows = 0;
@@ -77,7 +77,7 @@ bool copy_window(GDALDataset& source, RasterDataset& destination, const zarrcore
 
 bool copy_pixels(GDALDataset& source, RasterDataset& destination, const PartialProgress& progress) {
   const RasterView& view = destination.view();
-  // One that holds the values of all bands.
+  // A type that can hold the values of all bands.
   GDALDataType type = view.array().GetDataType().GetNumericDataType();
   for (const auto& array : view.arrays()) {
     type = union_of_types(type, array->GetDataType().GetNumericDataType());
@@ -122,7 +122,7 @@ void copy_nodata(GDALRasterBand& source, GDALRasterBand& destination) {
   }
 }
 
-// The description of a slice is kept in the sidecar: it is not the name of the new array.
+// The description of a slice is stored in the sidecar: it is not the name of the new array.
 void copy_name(GDALRasterBand& source, RasterBand& destination) {
   const std::string name = source.GetDescription();
   if (name == describe_slice(source.GetMetadata())) {
@@ -156,9 +156,8 @@ std::optional<GeoTransform> transform_of(GDALDataset& source) {
   return found == CE_None ? std::optional(transform) : std::nullopt;
 }
 
-// Returns true if bands keep their names when the arrays get a dataset's item `long_name` as their
-// attribute. A band without a name takes that attribute for its name; a slice has a name of its
-// own.
+// Returns true if bands keep their names when a dataset's item `long_name` becomes an attribute of
+// the arrays. A band without a name takes that attribute as its name; a slice has its own name.
 bool leaves_names(const char* item, GDALDataset& source, const RasterView& copy) {
   for (GDALRasterBand* band : source.GetBands()) {
     const std::string name = band->GetDescription();
@@ -267,7 +266,7 @@ bool copy_raster(GDALDataset& source, RasterDataset& destination, const RasterBl
                         : !copy_pixels(source, destination, part)) {
     return false;
   }
-  // Written pixels drop statistics, so those of the source come after them.
+  // Writing pixels removes statistics, so the source's statistics are copied afterwards.
   for (int band = 1; band <= source.GetRasterCount(); ++band) {
     copy_unstored(*source.GetRasterBand(band), *destination.GetRasterBand(band));
   }

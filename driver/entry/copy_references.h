@@ -6,8 +6,8 @@
 
 namespace gdal_zarr {
 
-// gdal_translate opens x.json as ZARR_DUMMY:x.json for such a copy: nothing of the document need be
-// readable but the document.
+// gdal_translate opens x.json as ZARR_DUMMY:x.json for such a copy: only the document itself need
+// be readable.
 bool is_reference_source(const char* name);
 
 // A dataset of such a name without bands.

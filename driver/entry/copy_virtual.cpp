@@ -127,7 +127,7 @@ void refer_to_overviews(const std::vector<SourceLevel>& levels, GDALDataset& sou
       }
     }
     if (arrays.size() != destination.view().arrays().size()) {
-      throw Error("the overviews of the copy are not those of the source");
+      throw Error("the overviews of the copy differ from the source's");
     }
     for (const auto& array : arrays) {
       array->set_blocks(level.blocks.layout(array->core().shape().size()));
@@ -166,7 +166,7 @@ RasterBlocks find_blocks(GDALDataset& source, bool is_in_repository) {
 bool refer_to_blocks(const RasterBlocks& blocks, GDALDataset& source, RasterDataset& destination,
                      const PartialProgress& progress) {
   const bool leaves_others = destination.view().array().session()->copies_blocks();
-  // GDAL makes the overviews of a VRT of those of its sources.
+  // Overviews of a VRT are resampled by GDAL from its sources' overviews: they have no blocks.
   const auto levels = is_vrt(source) || is_grib(source)
                           ? std::vector<SourceLevel>()
                           : find_levels(source, blocks, leaves_others);

@@ -66,7 +66,7 @@ class RasterCreation {
   }
 
   // Creates the store, unless a subdataset is appended to one, and an array for all bands or one
-  // for each. Throws zarrcore::Error; nothing is left behind then.
+  // for each band. If it throws zarrcore::Error, everything that it created is removed.
   std::unique_ptr<RasterDataset> run(const NewRaster& raster) {
     if (raster.types.empty()) throw Error(path_ + ": a raster needs at least one band");
     if (is_in_repository_) {
@@ -92,8 +92,8 @@ class RasterCreation {
     }
   }
 
-  // Removes what run() created. Pending writes of the dataset, if there is one, are dropped, and
-  // errors are not reported: the caller reports the one that led here.
+  // Removes everything that run() created. Pending writes of the dataset, if there is one, are
+  // dropped, and errors are not reported: the caller reports the original error.
   void undo(std::unique_ptr<RasterDataset> dataset) {
     const UnrelatedFailures unrelated;
     std::string problem;
@@ -128,7 +128,7 @@ class RasterCreation {
   // A copy is complete. Throws zarrcore::Error if it cannot be committed.
   void commit() const { session_->commit_copy(); }
 
-  // The dataset of run() is what was wanted.
+  // Called when the dataset of run() is complete: removes the sidecar of an older store.
   void accept() const {
     // That of a virtual store is beside it.
     if (!is_appended_ && session_->reference_target() == nullptr) remove_older_sidecar(path_);
@@ -137,7 +137,7 @@ class RasterCreation {
   const CreationOptions& options() const { return options_; }
   bool is_in_repository() const { return is_in_repository_; }
   bool is_on_network() const { return session_->is_slow(); }
-  // Whether run() has begun a new archive.
+  // Returns true if run() has begun a new archive.
   bool makes_archive() const { return session_->is_archive(); }
 
  private:
@@ -188,7 +188,8 @@ class RasterCreation {
     return path.key.empty() ? path.repository : path.key;
   }
 
-  // Removes arrays of these names if the options say so; else it is an error if there are any.
+  // Removes arrays of these names if the options request it; otherwise, existing arrays are an
+  // error.
   void make_room(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       const std::string path = zarrcore::normalize_path(name);
@@ -213,7 +214,7 @@ class RasterCreation {
     session_->create_group(group);
   }
 
-  // Whether options imply one array for all bands.
+  // Returns true if options imply one array for all bands.
   bool asks_for_one_array() const {
     const auto is_of_three = [this](const char* option) {
       const auto lengths = options_.lengths(option);
@@ -231,7 +232,7 @@ class RasterCreation {
         "", [&](zarrcore::Json& attributes) { attributes[kBandsAttribute] = names; });
   }
 
-  // Of one band (counted from 0), or of all.
+  // Creates the array of one band (counted from 0), or of all.
   std::shared_ptr<Array> make_array(const std::string& name, const NewRaster& raster,
                                     std::optional<std::size_t> band) {
     const bool has_bands = !band && raster.types.size() > 1;
@@ -261,7 +262,7 @@ class RasterCreation {
     const std::string path = zarrcore::normalize_path(name);
     const auto made = session_->create_array(path, make_array_metadata(array, option_list_));
     made->set_convention(convention_of(options_));
-    // Whether dimensions can be shared is known when the raster gets its position.
+    // Whether dimensions can be shared is not known until the raster gets its position.
     if (!raster.transform) made->set_shareable_names(std::move(shareable));
     if (raster.blocks) made->set_blocks(raster.blocks->layout(made->core().shape().size()));
     made->set_stores_empty_chunks(options_.boolean("WRITE_EMPTY_CHUNKS"));
@@ -282,8 +283,8 @@ class RasterCreation {
     return type;
   }
 
-  // Whether a new array can have an existing dimension of this name: its length and coordinates
-  // must be those of the array.
+  // Returns true if a new array can have a dimension of this name: either it does not exist yet, or
+  // its length and coordinates are the same as the array's.
   bool can_share(const std::string& name, std::uint64_t length, const NewRaster& raster) const {
     const std::string group(zarrcore::parent_path(zarrcore::normalize_path(array_name_)));
     const auto dimension = find_visible_dimension(*session_, group, name);

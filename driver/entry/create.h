@@ -13,9 +13,9 @@
 
 namespace gdal_zarr {
 
-// GDAL's entry points; see GDALDriver::pfnCreate, pfnCreateCopy and pfnCreateMultiDimensional. A
-// failure is reported and leaves nothing behind. When create_copy returns, the copy is in the
-// store.
+// GDAL's entry points; see GDALDriver::pfnCreate, pfnCreateCopy and pfnCreateMultiDimensional. On
+// failure, an error is reported and everything created is removed. When create_copy returns, the
+// copy has been written to the store.
 GDALDataset* create(const char* name, int columns, int rows, int bands, GDALDataType type,
                     OptionList options);
 GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, OptionList options,
@@ -24,9 +24,9 @@ GDALDataset* create_multidimensional(const char* name, CSLConstList group_option
                                      CSLConstList options);
 
 // Creates a store under `name` with everything in `source`, which has a root group. Options whose
-// names begin with "ARRAY:" are for its arrays. Returns null after a CE_Failure, which is also
-// reported when the user stops the copy, and leaves nothing behind; when it returns a dataset, the
-// copy is in the store.
+// names begin with "ARRAY:" are for its arrays. When it returns a dataset, the copy has been
+// written to the store. On failure, or when the user stops the copy, reports a CE_Failure, removes
+// everything created and returns null.
 GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_strict,
                             OptionList options, GDALProgressFunc progress, void* progress_data);
 
@@ -36,19 +36,19 @@ struct NewRaster {
   std::vector<GDALDataType> types;  // of the bands
   // The future geotransform, if it is known and coordinates along X and Y can express it.
   std::optional<GeoTransform> transform;
-  // Whether bands differ in type, scale, offset, unit or nodata, of which an array has one each.
+  // True if bands differ in type, scale, offset, unit or nodata, of which an array has one each.
   bool bands_differ = false;
-  // Of pixels of one bit, which GDAL has as bytes.
+  // True for pixels of one bit, which GDAL stores as bytes.
   bool has_one_bit = false;
-  // What its chunks are in a virtual store, if they are blocks of the source.
+  // In a virtual store, the source's blocks that become the chunks.
   std::optional<RasterBlocks> blocks = {};
-  // Whether it is an error if bands of different types must share an array. Otherwise the array
-  // gets a type that holds the values of all bands, with a warning.
+  // True if it is an error that bands of different types must share an array. Otherwise the array
+  // gets a type that can hold the values of all bands, with a warning.
   bool keeps_types = false;
 };
 
-// What a copy of `source` is created as. Throws zarrcore::Error when its bands cannot share a type
-// and `is_strict`.
+// The raster to create for a copy of `source`. Throws zarrcore::Error when its bands cannot share a
+// type and `is_strict`.
 NewRaster new_raster_like(GDALDataset& source, bool is_strict);
 
 // Copies all that GDAL knows of a raster, whose pixels may stay where they are (`blocks`):

@@ -86,8 +86,9 @@ std::string find_missing(const GDALGroup& source, const GDALGroup& copy) {
   return {};
 }
 
-// GDAL copies what it can: unless `is_strict`, metadata that could not be read or expressed is a
-// warning. A group or an array that the copy lacks is an error, since its values would be lost.
+// GDAL copies as much as possible: unless `is_strict`, metadata that could not be read or expressed
+// is a warning. A group or an array that is missing in the copy is an error, since its values would
+// be lost.
 bool copy_nodes(GDALDataset& source, MultidimDataset& copy, bool is_strict, OptionList options,
                 GDALProgressFunc progress, void* progress_data) {
   HoldMessages messages;

@@ -74,7 +74,7 @@ bool is_zarr_by_url(const GDALOpenInfo* info, std::optional<ProbedFolder>& folde
   return is_zarr(&file, folder);
 }
 
-// Of the last call of identify() in this thread.
+// The result of the last call of identify() in this thread.
 struct Identified {
   const GDALOpenInfo* info = nullptr;
   std::string name;

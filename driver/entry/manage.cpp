@@ -48,7 +48,7 @@ std::string whole_store(const char* name) {
     throw Error(path + " must be the path of a whole store");
   }
   const auto refuse_repository = [&] {
-    throw Error(path + " is an Icechunk repository: none is removed, renamed or copied");
+    throw Error(path + " is an Icechunk repository, which cannot be removed, renamed or copied");
   };
   if (has_icechunk_scheme(name) || has_icechunk_prefix(path)) refuse_repository();
   // A listing from before the store was created does not show it.
@@ -71,7 +71,7 @@ bool is_repository(const char* name) {
          (VSIIsLocal(path.c_str()) && is_folder(path) && is_only_icechunk(path));
 }
 
-// The files that GDAL keeps beside a store; the .aux.xml of a folder is an older version's.
+// GDAL's files beside a store; the .aux.xml of a folder is an older version's.
 std::vector<std::string> files_beside(const std::string& store) {
   std::vector<std::string> files;
   for (const char* suffix : {".aux.xml", ".ovr", ".msk", ".gmac", ".msk.ovr"}) {
@@ -158,7 +158,7 @@ CPLErr transfer(const char* new_name, const char* old_name,
   });
 }
 
-// Whether a folder has only partial files of a writer that was killed.
+// Returns true if a folder has only partial files of a writer that was killed.
 bool has_partial_files_only(const std::string& path) {
   const CPLStringList names(VSIReadDir(path.c_str()));
   bool has_any = false;
@@ -171,7 +171,7 @@ bool has_partial_files_only(const std::string& path) {
   return has_any;
 }
 
-// Whether an object store has anything at `path`, where the store may be listed.
+// Returns true if an object store has anything at `path`, where the store may be listed.
 bool is_used(const std::string& path, zarrcore::Store& store) {
   store.use_listings();
   try {
@@ -182,7 +182,7 @@ bool is_used(const std::string& path, zarrcore::Store& store) {
   try {
     return open_file(path) != nullptr;
   } catch (const Error&) {
-    return false;  // servers may say so of what is absent
+    return false;  // servers may answer so for missing files
   }
 }
 
@@ -191,7 +191,7 @@ bool is_used(const std::string& path, zarrcore::Store& store) {
 CPLErr delete_store(const char* name) {
   return guarded(CE_Failure, [&] {
     if (has_prefix(name)) {
-      // GDAL asks for any name before it creates a dataset.
+      // GDAL calls this for any name before it creates a dataset.
       const ConnectionString connection = parse_connection_string(name);
       const std::string& target = connection.store_path;
       if (!connection.array && (!path_exists(target) || is_only_icechunk(target))) return CE_None;

@@ -17,7 +17,7 @@ CPLErr delete_store(const char* name);
 CPLErr rename_store(const char* new_name, const char* old_name);
 CPLErr copy_store(const char* new_name, const char* old_name);
 
-// The path of the store that a name stands for; of an Icechunk repository, with the branch that the
+// The path of the store that a name means; for an Icechunk repository, with the branch that the
 // options choose. Throws zarrcore::Error when it names an array.
 std::string new_store_path(const char* name, const CreationOptions& options);
 
@@ -25,16 +25,15 @@ std::string new_store_path(const char* name, const CreationOptions& options);
 // ends with `advice`. In object stores, returns the store, which has just been listed; else null.
 std::shared_ptr<zarrcore::Store> check_can_be_created(const std::string& path, const char* advice);
 
-// Removes a store that was created at `path` but is not wanted, as far as it exists. Files beside
-// it stay.
+// Removes as much as exists of a store that was created at `path` but failed. Files beside it stay.
 void remove_new_store(const std::string& path);
 
 // Called for a new store at a local path, once it has been created: removes a sidecar beside it,
 // which belongs to an older store at the same path.
 void remove_older_sidecar(const std::string& path);
 
-// A new store where check_can_be_created() finds that one can be, or an Icechunk repository, which
-// may exist. To be ended by Session::end_opening().
+// Creates a store at a path for which check_can_be_created() succeeds, or opens an Icechunk
+// repository, which may exist. The caller ends the session's opening by Session::end_opening().
 std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options,
                                         const char* advice);
 

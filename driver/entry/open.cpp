@@ -29,7 +29,7 @@ namespace {
 
 using zarrcore::Error;
 
-// What is opened, and how.
+// The arguments of a call that opens a dataset.
 struct OpenCall {
   std::string name;
   ConnectionString connection;
@@ -142,7 +142,7 @@ GDALDataset* open_bands(const Session& session, const std::vector<std::shared_pt
   return dataset.release();
 }
 
-// The arrays that are the bands of one raster, in their order, if the root says so; else none.
+// The arrays that are the bands of one raster, in their order, if the root states that; else empty.
 std::vector<std::shared_ptr<Array>> find_bands(Session& session,
                                                const std::vector<Candidate>& candidates) {
   const auto attributes = session.attributes("", zarrcore::NodeKind::group);

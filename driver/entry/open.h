@@ -36,8 +36,8 @@ int identify(GDALOpenInfo* info);
 // then what has been found.
 bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder);
 
-// What identify() has found for this call of GDALOpenEx() in this thread, which opens what it has
-// identified.
+// Returns the result of identify() for this call of GDALOpenEx() in this thread, which opens the
+// dataset that it has identified; empty if there is none.
 std::optional<ProbedFolder> take_identified(const GDALOpenInfo* info);
 
 // What the last call of identify() or open() in this thread was made for, if it was for this name:
@@ -49,13 +49,13 @@ void note_opened(const std::string& name);
 // Returns true if a path names a metadata document in an archive that would be opened as a raster.
 bool is_zipped_document(const GDALOpenInfo* info);
 
-// The raster for which the metadata document `path` in an archive stands: one document for each
-// raster, or all documents would be offered where rasters are to be chosen. It is the main document
-// of a store with one raster, and in a store with several that of each of their arrays.
+// The raster that is opened for the metadata document `path` in an archive. Each raster has one
+// such document; otherwise programs that list files would offer all documents. It is the main
+// document of a store with one raster, and the documents of the arrays in a store with several.
 std::optional<ConnectionString> find_zipped_raster(const std::string& path);
 
-// The open options of a call. Unknown names that are similar to one that exists get a warning with
-// it. Throws zarrcore::Error for a value that is not allowed.
+// The open options of a call. For an unknown name that is similar to an option, a warning suggests
+// that option. Throws zarrcore::Error for a value that is not allowed.
 OptionValues open_options(CSLConstList list);
 
 // The XML of GDAL_DMD_OPENOPTIONLIST.

@@ -58,7 +58,7 @@ constexpr Option kOpenOptions[] = {
                   "Whether written chunks are stored that contain only the fill value"),
     rows::boolean("CACHE_KERCHUNK_JSON", kStoreOption, "NO",
                   "Whether a JSON document of Kerchunk references is read through a copy of it as "
-                  "references in Parquet files, which is made in a folder of the user"),
+                  "references in Parquet files, which is created in a folder of the user"),
     rows::text("BRANCH", kStoreOption, "",
                "Of an Icechunk repository: the branch to open, by default main"),
     rows::text("TAG", kStoreOption, "", "Of an Icechunk repository: the tag to open"),

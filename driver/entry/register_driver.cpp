@@ -26,7 +26,7 @@
 namespace gdal_zarr {
 namespace {
 
-// Long items are made on first use, as most programs start without them. Those that list
+// Long items are built on first use, as most programs start without them. Items that list
 // compressors follow CPLRegisterCompressor(), which may be called at any time.
 class ZarrDriver final : public GDALDriver {
  public:
@@ -47,11 +47,11 @@ class ZarrDriver final : public GDALDriver {
     const char* name;
     std::string (*make)();
     bool has_compressors = false;
-    // Of which compressors it was made; nullopt if it was not.
+    // The compressors that the item lists; nullopt if it has not been built.
     std::optional<std::string> made_of = {};
   };
 
-  // Sets an item only if it changes: callers keep pointers to it.
+  // Sets an item only if it changes: callers may hold pointers to it.
   void make(List& list) {
     guarded(false, [&] {
       const std::lock_guard lock(mutex_);
@@ -89,13 +89,13 @@ class ZarrDriver final : public GDALDriver {
 
 void register_driver(const std::function<void(GDALDriver&)>& complete) {
   zarrcore::set_codec_provider(&find_gdal_codec);
-  // As the built-in driver does.
+  // The built-in driver also installs file systems for references.
   install_reference_file_systems();
   install_icechunk_file_system();
   install_name_prefixes();
   auto driver = std::make_unique<ZarrDriver>();
   driver->SetDescription("Zarr");
-  // By which a person sees which driver of this name it is: gdalinfo prints it for every store.
+  // Shows users which driver of this name it is: gdalinfo prints it for every store.
   driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Zarr (gdal-zarr " GDAL_ZARR_VERSION ")");
   driver->SetMetadataItem(GDAL_DMD_EXTENSION, "zarr");
   driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr");
@@ -112,7 +112,7 @@ void register_driver(const std::function<void(GDALDriver&)>& complete) {
                           "ColorInterpretation Scale Offset Unit BandDescription");
   driver->SetMetadataItem(GDAL_DCAP_CREATE_SUBDATASETS, "YES");
 #endif
-  // The same for programs, and what the plugin was built from and for.
+  // The same for programs, and the versions that the plugin was built from and for.
   driver->SetMetadataItem("GDAL_ZARR_VERSION", GDAL_ZARR_VERSION);
   driver->SetMetadataItem("GDAL_ZARR_BUILD", GDAL_ZARR_BUILD ", GDAL " GDAL_RELEASE_NAME);
   driver->pfnIdentify = identify;

@@ -21,7 +21,7 @@ namespace {
 
 class ContainerDataset final : public GDALDataset {
  public:
-  // `attributes` are those of the group that has them all.
+  // `attributes`: the attributes of the group that contains all subdatasets.
   ContainerDataset(const std::string& name, CPLStringList subdatasets,
                    const zarrcore::Json& attributes) {
     SetDescription(name.c_str());

@@ -99,7 +99,7 @@ constexpr Option kConfigOptions[] = {
     of_gdal("GS_NO_SIGN_REQUEST", 0, "NO"),
     of_gdal("AZURE_STORAGE_SAS_TOKEN"),
     of_gdal("AZURE_STORAGE_CONNECTION_STRING"),
-    // Without a ConfigOption.
+    // Options that have no ConfigOption.
     of_request("GDAL_HTTP_VERSION"),
     of_request("GDAL_HTTP_TIMEOUT"),
     of_request("GDAL_HTTP_USERPWD"),

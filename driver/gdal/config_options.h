@@ -33,7 +33,7 @@ enum class ConfigOption : std::uint8_t {
   low_speed_time,
   low_speed_limit,
   ingested_bytes,
-  // Of HTTP requests.
+  // For HTTP requests.
   max_retry,
   retry_delay,
   retry_codes,
@@ -46,7 +46,7 @@ enum class ConfigOption : std::uint8_t {
   max_connections,
   max_idle_connections,
   query_string,
-  // Of object stores.
+  // For object stores.
   s3_no_sign_request,
   azure_no_sign_request,
   gs_no_sign_request,
@@ -60,7 +60,7 @@ struct ConfigScope {
   static constexpr unsigned listed = 1;
   // CPLHTTPFetch() and CPLHTTPSetOptions() read it.
   static constexpr unsigned request = 2;
-  // Only GDAL's own file systems have it.
+  // Only GDAL's own file systems support it.
   static constexpr unsigned file_system = 4;
 };
 
@@ -74,7 +74,8 @@ const char* config_option(ConfigOption option);
 
 bool is_set(ConfigOption option);
 
-// That set for a path with VSISetPathSpecificOption(), or else with is_set(). Empty if none is.
+// The value set for a path with VSISetPathSpecificOption(), or else as a configuration option (see
+// is_set). Empty if neither is set.
 std::optional<std::string> path_option(const std::string& path, const char* name);
 
 // The default; null for options that have none.
@@ -85,10 +86,11 @@ bool path_test(const std::string& path, ConfigOption option);
 
 // How long to wait for locks that other programs hold.
 std::chrono::seconds lock_timeout();
-// How many bytes that are not put yet an array may hold in memory; nullopt if no option says so.
+// How many pending bytes an array may hold in memory; nullopt if no option states it.
 std::optional<std::uint64_t> write_cache_bytes();
 
-// Listed rows as XML like that of GDAL's option lists, for the driver's metadata.
+// The options with the flag `listed` as XML, in the format of GDAL's option lists, for the driver's
+// metadata.
 std::string config_option_list();
 
 }  // namespace gdal_zarr

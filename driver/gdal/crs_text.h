@@ -11,8 +11,8 @@
 
 namespace gdal_zarr {
 
-// Reads an authority's code ("EPSG:4326"), a URN or URL of OGC, WKT, PROJJSON or a PROJ string,
-// none of which make GDAL open a file or a URL. Null when `text` is none of these or is not
+// Reads an authority's code ("EPSG:4326"), a URN or URL of OGC, WKT, PROJJSON or a PROJ string.
+// GDAL opens no file or URL for any of these. Null if `text` is in no such form or is not
 // understood.
 std::shared_ptr<OGRSpatialReference> import_crs(const std::string& text);
 
@@ -35,7 +35,7 @@ std::string export_wkt_with_epoch(const OGRSpatialReference& crs);
 // PROJJSON, which has no place for a coordinate epoch either.
 zarrcore::Json export_projjson(const OGRSpatialReference& crs);
 
-// A PROJ string, which loses parts of many CRSs; empty where there is none.
+// A PROJ string, which cannot express all of many CRSs; empty if the CRS has none.
 std::string proj4_text(const OGRSpatialReference& crs);
 
 // "EPSG:32633", if that identifies the CRS; empty if the CRS has no code, was changed after it got

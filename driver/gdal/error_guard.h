@@ -12,7 +12,7 @@
 
 namespace gdal_zarr {
 
-// Runs `body` and returns what it returns. An exception becomes a CE_Failure with its text, and
+// Runs `body` and returns its result. An exception becomes a CE_Failure with its text, and
 // `failure` is returned. The first failure of the call is then GDAL's last error.
 template <typename Result, typename Body>
 Result guarded(Result failure, Body&& body) noexcept {

@@ -239,7 +239,7 @@ void FirstFailure::note() noexcept {
     call->text_ = CPLGetLastErrorMsg();
     call->number_ = CPLGetLastErrorNo();
   } catch (const std::exception&) {
-    // Without memory for the text, the last error is the best that is known.
+    // If there is no memory for the text, GDAL's last error is the best that is known.
   }
 }
 

@@ -20,7 +20,7 @@ std::string mask_secrets(std::string_view text);
 void report(CPLErr severity, CPLErrorNum number, const char* format, ...) noexcept
     CPL_PRINT_FUNC_FORMAT(3, 4);
 
-// Returns true if CPL_DEBUG asks for debug messages of this driver: it is ON, or names ZARR.
+// Returns true if CPL_DEBUG enables debug messages of this driver: it is ON, or names ZARR.
 bool debugs();
 
 // A debug message of this driver, with secrets masked.
@@ -66,15 +66,15 @@ class FirstFailure {
  private:
   friend class UnrelatedFailures;
 
-  // Of a thread, the call that is not within another one.
+  // The outermost call of a thread.
   static FirstFailure*& outermost() noexcept;
 
   CPLErrorNum number_ = CPLE_None;  // CPLE_None if there was no failure
   std::string text_;
 };
 
-// While it lives, failures on this thread are not those of the call: for clean-up, and for attempts
-// that may fail.
+// While it lives, failures on this thread do not count as failures of the call: for clean-up, and
+// for attempts that may fail.
 class UnrelatedFailures {
  public:
   UnrelatedFailures() noexcept;
@@ -86,8 +86,8 @@ class UnrelatedFailures {
   FirstFailure* call_;
 };
 
-// While it lives, GDAL reports nothing on this thread, and its last error is that of the calls
-// within the scope; at the end it is again the one from before. For attempts that may fail.
+// While it lives, GDAL reports nothing on this thread, and its last error comes from calls within
+// the scope; at the end, the previous last error is restored. For attempts that may fail.
 class QuietErrors {
  public:
   QuietErrors() {

@@ -39,7 +39,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// How far a name is from one that exists; SIZE_MAX if they are not similar.
+// The distance of a given name from an existing one; SIZE_MAX if they are not similar.
 std::size_t distance_of_names(std::string_view given, std::string_view name) {
   constexpr std::size_t kLeastPrefix = 4;
   const std::size_t shorter = std::min(given.size(), name.size());
@@ -52,7 +52,7 @@ std::size_t distance_of_names(std::string_view given, std::string_view name) {
              : SIZE_MAX;
 }
 
-// The name of these scopes that `name` is probably meant to be; empty if none is similar.
+// The name in these scopes that was probably meant by `name`; empty if no name is similar.
 std::string_view nearest_name(std::span<const Option> options, unsigned scopes,
                               std::string_view name) {
   std::string_view nearest;

@@ -2,7 +2,7 @@
 // (entry/open_options.cpp) and configuration options (config_options.h). A table is the only source
 // of names, types, defaults and descriptions: GDAL gets it as XML, the documentation is tested
 // against that, and the values of options in a call are checked by it. Messages name the option,
-// what is allowed, and for an unknown name the one that is probably meant.
+// the allowed values, and for an unknown name the option that is probably meant.
 #pragma once
 
 #include <cpl_port.h>
@@ -96,10 +96,10 @@ constexpr Option only_with(Text needed, Option option) {
 
 }  // namespace rows
 
-// The option of this name or alias, in letters of any case; null if there is none.
+// The option of this name or alias, case-insensitive; null if it does not exist.
 const Option* find_option(std::span<const Option> options, std::string_view name);
 
-// The options of these scopes as XML for a GDAL_DMD_…OPTIONLIST, in a root named `element`. Those
+// The options of these scopes as XML for a GDAL_DMD_…OPTIONLIST, in a root named `element`. Options
 // of `raster_scope` get GDAL's attribute scope="raster". `more` is XML of further options.
 std::string option_list_xml(std::span<const Option> options, unsigned scopes,
                             std::string_view element, unsigned raster_scope = 0,

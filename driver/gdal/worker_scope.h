@@ -47,11 +47,11 @@ class CallerState {
 
   // To be used while this object lives.
   zarrcore::WorkerScope scope() { return scope_for(messages_); }
-  // For threads that may outlive this object: the caller reports what they add to `messages`.
+  // For threads that may outlive this object: the caller reports the messages that they add.
   zarrcore::WorkerScope scope_for(std::shared_ptr<WorkerMessages> messages) const;
 
-  // With the options of the calling thread, for work that continues after the call. Its messages
-  // are not reported, except for debug messages.
+  // A scope with the options of the calling thread, for work that continues after the call. Its
+  // messages are not reported, except for debug messages.
   static zarrcore::WorkerScope lasting_scope();
 
  private:

@@ -37,7 +37,7 @@ std::shared_ptr<Array> Array::create(std::shared_ptr<Session> session,
           ": its codecs state no byte order; little-endian bytes are assumed");
   }
   const std::string path = full_name.substr(1);
-  // At a root that is also a group, the array has the name of the group.
+  // If the root is both an array and a group, the array has the name of the group.
   const std::string parent =
       path.empty() ? std::string() : '/' + std::string(zarrcore::parent_path(path));
   const std::string name(path.empty() ? "/" : zarrcore::last_segment(path));
@@ -86,7 +86,7 @@ bool Array::IsCacheable() const {
   return session_->has_pam();
 }
 
-// Made on first use, because their variables have to be found in the store.
+// Created on first use, because their indexing variables have to be found in the store.
 const std::vector<std::shared_ptr<GDALDimension>>& Array::GetDimensions() const {
   const std::lock_guard lock(dimensions_mutex_);
   if (!has_dimensions_) {
@@ -122,7 +122,7 @@ void Array::make_dimensions(bool with_variables) const {
     std::shared_ptr<GDALDimension> dimension;
     if (with_variables) dimension = session_->dimensions().of_array(node_path(), metadata(), i);
     if (!dimension) {
-      // Without a name it is shared with no other array, so it belongs to no group.
+      // Without a name, no other array can share it, so it belongs to no group.
       dimension = std::make_shared<GDALDimension>(std::string(), "dim" + std::to_string(i),
                                                   std::string(), std::string(), array_->shape()[i]);
     }
@@ -226,7 +226,8 @@ std::shared_ptr<GDALMDArray> Array::GetOverview(int index) const {
   });
 }
 
-// Those of the array as a raster, whose bands are all its slices. They replace all levels.
+// Builds the overviews of the array as a raster whose bands are all its slices. They replace all
+// existing levels.
 CPLErr Array::BuildOverviews(const char* resampling, int count, const int* factors,
                              GDALProgressFunc progress, void* progress_data, CSLConstList options) {
   return guarded(CE_Failure, [&]() -> CPLErr {

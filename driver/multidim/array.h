@@ -1,6 +1,6 @@
 // An array of a Zarr hierarchy. Its members stand in files by subject: array.cpp (the object and
 // its dimensions), array_io.cpp (elements), array_chunks.cpp, array_metadata.cpp (with the
-// georeferencing), copied_array.cpp (what is copied from another array).
+// georeferencing), copied_array.cpp (copying from another array).
 //
 // Written elements stay pending, within the limits of the session, until they make whole chunks and
 // shards, until they are read, or until they are flushed: by the dataset, or when the last owner of
@@ -31,7 +31,7 @@ namespace gdal_zarr {
 // The option of a raster's BuildOverviews() that removes the levels that are not in its list.
 inline constexpr const char* kReplacesOverviews = "@REPLACE";
 
-// What a program has created an array with.
+// The parameters with which a program has created an array.
 struct ArrayCreation {
   NewArray array;
   CPLStringList options;
@@ -42,7 +42,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   static std::shared_ptr<Array> create(std::shared_ptr<Session> session,
                                        std::shared_ptr<const zarrcore::Array> array);
 
-  // Flushes what is pending; a failure is reported as CE_Failure.
+  // Flushes pending elements; a failure is reported as CE_Failure.
   ~Array() override;
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
@@ -53,10 +53,11 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   // The current metadata, which core() may not have yet.
   const zarrcore::ArrayMetadata& metadata() const { return *metadata_; }
   const Packing& packing() const { return packing_; }
-  // Those set in a store opened for reading come before those of the store.
+  // Scale and offset of the array. Values set in a store opened for reading override the stored
+  // ones.
   std::optional<double> scale() const;
   std::optional<double> offset() const;
-  // With those that follow from the type, and without netCDF-C's own.
+  // Includes attributes that follow from the type, and leaves out netCDF-C's own.
   const zarrcore::Json& attributes() const { return *attributes_; }
   // The attributes that GDAL has no other API for.
   const zarrcore::Json& shown_attributes() const { return *shown_attributes_; }
@@ -72,8 +73,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   // returns false.
   bool read_coordinates(std::uint64_t start, std::size_t count,
                         const GDALExtendedDataType& buffer_type, void* buffer) const;
-  // One element of the stored type (item_size bytes, or what one of variable length holds) from one
-  // of GetDataType(), and back. Throw zarrcore::Error.
+  // Converts one element of GetDataType() to the stored type (item_size bytes; for a type of
+  // variable length, the content), and back. Throw zarrcore::Error.
   std::vector<std::byte> stored_element(const void* element) const;
   void gdal_element(const std::vector<std::byte>& stored, void* element) const;
   // Loads the chunks of a selection, for later reads. Options: CACHE_SIZE, in bytes (half of GDAL's
@@ -82,9 +83,9 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   // Says that a large selection will be read in parts. False when advise() is better: it is small,
   // or prefetching is not allowed.
   bool expect_reads(const zarrcore::Selection& selection) const;
-  // The number of elements of a selection, with steps of 1, in chunks that are stored, and in all.
-  // Stops at the first that is stored, or missing, if that is wanted. Empty if it would take too
-  // many requests, or for a grid that is not regular. Throws zarrcore::Error.
+  // The number of elements of a selection, with steps of 1, in stored chunks, and in all chunks. On
+  // request, stops at the first stored or missing chunk. Empty if it would take too many requests,
+  // or for a grid that is not regular. Throws zarrcore::Error.
   struct Coverage {
     std::uint64_t stored = 0;
     std::uint64_t all = 0;
@@ -99,17 +100,17 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   bool has_no_chunks();
   // Stores the chunks that are not, with the values that they have. Throws zarrcore::Error.
   void store_missing_chunks();
-  // Stops background writes until the next write or flush; what was to be written stays pending.
+  // Stops background writes until the next write or flush; pending elements stay pending.
   void stop_writing();
   std::uint64_t pending_bytes() const;
-  // Whether written chunks that contain only the fill value are stored, as long as this object
-  // lives. To be called before the first write.
+  // Sets whether written chunks that contain only the fill value are stored, until this object
+  // ends. To be called before the first write.
   void set_stores_empty_chunks(bool stores) { stores_empty_chunks_ = stores; }
 
   // Blocks of other files as chunks of a new array of references; see driver/virtual/.
 
-  // Gives the array, in which nothing is stored yet, such chunks. Throws zarrcore::Error if its
-  // data type is another one.
+  // Prepares the array, in which nothing is stored yet, for such chunks. Throws zarrcore::Error if
+  // its data type differs.
   void set_blocks(const BlockLayout& layout);
   // Makes a reference the chunk at a position in the grid.
   void put_block(std::span<const std::uint64_t> chunk, Reference reference);
@@ -133,19 +134,19 @@ class Array final : public WithAttributes<GDALPamMDArray> {
 
   // Georeferencing.
 
-  // The convention for writing georeferencing: the one that the attributes follow already, else the
-  // one that was set.
+  // The convention for writing georeferencing: the convention that the attributes already follow,
+  // else the one set by set_convention().
   GeoreferencingConvention convention() const;
   void set_convention(GeoreferencingConvention convention) { convention_ = convention; }
-  // The attributes of the group that holds the array, and of the root; for an array opened by its
-  // own path those of the groups above it. Empty, and null, if there are none.
+  // The attributes of the group that holds the array, and of the root. For an array opened by its
+  // own path, these are groups above the store. If there are none: an empty object, and null.
   std::shared_ptr<const zarrcore::Json> group_attributes() const;
   std::shared_ptr<const zarrcore::Json> root_attributes() const;
-  // What may say where the array lies; see conventions/position.h.
+  // Everything that may state the position of the array; see conventions/position.h.
   Evidence evidence() const;
   // The positions of X and Y in an array of at least two dimensions.
   RasterAxes raster_axes() const;
-  // The CRS that was set in a store opened for reading; null if none was.
+  // The CRS that was set in a store opened for reading; null if no CRS was set.
   std::shared_ptr<OGRSpatialReference> pam_crs() const;
   // The pyramid that the array belongs to, also if it is opened by its own path and a group above
   // describes it.
@@ -155,27 +156,28 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   std::shared_ptr<Array> finest_level() const;
   std::vector<std::shared_ptr<Array>> overviews() const;
 
-  // So that a copy of another array can keep more of it than the program that copies knows.
+  // Lets a copy of another array preserve more of it than GDAL's copying code knows.
   void set_creation(ArrayCreation creation) { creation_ = std::move(creation); }
-  // For each dimension of a new array, the name of one that it would share if that had the same
-  // coordinates; empty names, or no names, for none.
+  // For each dimension of a new array, the name of an existing dimension that it would share if the
+  // coordinates were equal; empty names, or no names at all, where there is no such dimension.
   const std::vector<std::string>& shareable_names() const { return shareable_names_; }
   void set_shareable_names(std::vector<std::string> names) { shareable_names_ = std::move(names); }
 
   // Called by the session.
 
-  // The array was created just now: nothing is stored in it, and its attributes follow from its
-  // dimension. It stays new until the first write.
+  // Marks the array as created just now: nothing is stored in it, and its attributes follow from
+  // its dimension. It stays new until the first write.
   void set_new();
   bool is_new() const { return is_new_; }
   // The array was removed, or has another path: flush() precedes. Throws zarrcore::Error.
   void set_deleted();
   void set_node_path(const std::string& node_path);
-  // One of the arrays that resize_arrays() resizes together; forget_dimensions() follows when the
-  // dimensions have their lengths. Throws zarrcore::Error.
+  // Called by resize_arrays() for each of the arrays that it resizes together; then, when the
+  // dimensions have their new lengths, forget_dimensions(). Throws zarrcore::Error.
   void set_shape(const zarrcore::Shape& shape);
   void forget_dimensions();
-  // One for each dimension of the array. Throws Error when they cannot be found out.
+  // The dimensions of the array, one for each of its axes. Throws Error when they cannot be
+  // determined.
   const std::vector<std::shared_ptr<GDALDimension>>& known_dimensions() const;
 
   // GDALMDArray.
@@ -189,7 +191,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   const std::vector<std::shared_ptr<GDALDimension>>& GetDimensions() const override;
   const GDALExtendedDataType& GetDataType() const override { return type_; }
   std::vector<GUInt64> GetBlockSize() const override;
-  // With ZARR_COUNT_CHUNKS=YES, also stored_chunks().
+  // With ZARR_COUNT_CHUNKS=YES, it includes stored_chunks().
   CSLConstList GetStructuralInfo() const override;
   // How many chunks there are, how many of them are stored, and their bytes, by listing the store;
   // of shards, the same of inner chunks, by their indexes. Throws zarrcore::Error.
@@ -273,13 +275,13 @@ class Array final : public WithAttributes<GDALPamMDArray> {
              const void* buffer, zarrcore::Strides strides);
   void write_values(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
                     const void* buffer, zarrcore::Strides strides);
-  // Those in the sidecar, because elements change.
+  // Removes the statistics in the sidecar, because elements change.
   void drop_statistics();
   std::shared_ptr<zarrcore::ArrayWriter> writer();
   std::shared_ptr<zarrcore::ArrayWriter> writer_if_any() const;
 
-  // Gives a new array the stored type, fill value, chunks and codecs of the one that it copies, as
-  // far as its format has them. Returns false if it has none of it.
+  // Gives a new array the stored type, fill value, chunks and codecs of the array that it copies,
+  // as far as its format can express them. Returns false if it can express none of them.
   bool take_layout(const Array& original);
   bool copy_metadata(GDALDataset* source_dataset, const GDALMDArray& source, const Array* original,
                      bool is_strict, GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
@@ -312,7 +314,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   mutable std::mutex dimensions_mutex_;
   mutable bool has_dimensions_ = false;
   mutable std::vector<std::shared_ptr<GDALDimension>> dimensions_;
-  // Of the regular dimensions: views take them to be owned.
+  // The coordinates of regular dimensions, which this array owns: views rely on that.
   mutable std::vector<std::shared_ptr<GDALMDArray>> computed_coordinates_;
   Packing packing_;
   std::vector<GByte> raw_nodata_;  // of type_, and the owner of its strings
@@ -329,7 +331,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   bool stores_empty_chunks_ = false;
   std::vector<std::string> shareable_names_;
   mutable std::mutex writer_mutex_;
-  // Of background writer threads; reported by the next write or flush.
+  // Messages of background writer threads; reported by the next write or flush.
   std::shared_ptr<WorkerMessages> writer_messages_ = std::make_shared<WorkerMessages>();
   std::shared_ptr<zarrcore::ArrayWriter> writer_;  // from the first write on
 };

@@ -42,7 +42,7 @@ std::optional<ArrayBlocks> find_blocks_for_copy(const GDALMDArray& source, const
 void Array::set_blocks(const BlockLayout& layout) {
   if (layout.data_type != metadata_->data_type) {
     throw zarrcore::Error("array " + GetFullName() +
-                          ": its data type is not that of the blocks of the source");
+                          ": its data type differs from the blocks of the source");
   }
   session_->writable_hierarchy().update_node(
       node_path(),

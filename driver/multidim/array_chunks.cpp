@@ -52,7 +52,8 @@ bool Array::expect_reads(const zarrcore::Selection& selection) const {
   if ((bytes && *bytes <= kLittle) || writer_if_any()) return false;
   zarrcore::ReadOptions options;
   options.threads = session_->thread_count();
-  // One thread decodes the chunks of files when they are read, and needs no memory to keep them.
+  // With one thread and a store without parallel requests, chunks are decoded when they are read,
+  // and need no memory until then.
   if (options.threads <= 1 && session_->hierarchy().store()->traits().parallel_requests == 1)
     return true;
   session_->allow_read_ahead(options);
@@ -186,7 +187,7 @@ void Array::store_missing_chunks() {
 #if GDAL_ZARR_AT_LEAST(3, 12)
 namespace {
 
-// A block in Kerchunk references: a part of the file that one names, or bytes in them.
+// A chunk in Kerchunk references: a part of another file, or bytes in the references.
 void set_referenced_block(const ReferenceStore& references, const zarrcore::StoredRange& block,
                           GDALMDArrayRawBlockInfo& info) {
   auto place = references.locate(block.key);

@@ -35,7 +35,7 @@ void Array::load_metadata() {
   read_metadata_ =
       zarrcore::as_array(session_->hierarchy().node(node_path(), zarrcore::NodeKind::array));
   metadata_ = read_metadata_;
-  // What the store leaves out is stated by the opened array.
+  // The opened array states what the store leaves out.
   if (array_->assumes_bytes() || array_->data_type() != metadata_->data_type) {
     const auto stated = std::make_shared<zarrcore::ArrayMetadata>(*metadata_);
     stated->codecs = array_->metadata().codecs;
@@ -59,8 +59,8 @@ bool Array::refresh_metadata() {
   return true;
 }
 
-// What other programs have changed shows in the attributes. What follows from them, such as nodata
-// and the CRS, stays until refresh_metadata(): other threads may be using it.
+// Attributes show changes by other programs. Values derived from them, such as nodata and the CRS,
+// stay until refresh_metadata(): other threads may be using them.
 Array::ShownAttributes Array::current_attributes() const {
   session_->hierarchy().refresh_node(node_path());
   const auto current = session_->array_metadata(node_path());
@@ -308,7 +308,7 @@ std::shared_ptr<OGRSpatialReference> Array::GetSpatialRef() const {
   });
 }
 
-// The rest of the georeferencing, such as coordinates, stays as it is.
+// The rest of the georeferencing, such as coordinates, is unchanged.
 bool Array::SetSpatialRef(const OGRSpatialReference* crs) {
   return guarded(false, [&] {
     check_exists();

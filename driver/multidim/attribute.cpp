@@ -31,8 +31,8 @@ bool has_text_members(const GDALExtendedDataType& type) {
 
 class JsonAttribute final : public GDALAttribute {
  public:
-  // `elements` are those of an array of this shape in C order; a scalar has no dimension. Without
-  // an owner the attribute is read-only.
+  // `elements` are the elements of an array of this shape in C order; a scalar has no dimension.
+  // Without an owner the attribute is read-only.
   JsonAttribute(const std::string& owner_name, const std::string& name,
                 const GDALExtendedDataType& type, Json::array_t elements,
                 const std::vector<GUInt64>& shape, std::shared_ptr<AttributeOwner> owner)
@@ -64,7 +64,7 @@ class JsonAttribute final : public GDALAttribute {
 
   Json json() const { return json_of(elements_); }
 
-  // Called by the owner. Nothing can be renamed before GDAL 3.8.
+  // Called by the owner. GDAL cannot rename attributes before 3.8.
   void set_name([[maybe_unused]] const std::string& name) {
 #if GDAL_ZARR_AT_LEAST(3, 8)
     BaseRename(name);

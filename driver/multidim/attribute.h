@@ -34,9 +34,9 @@ namespace gdal_zarr {
 class AttributeOwner;
 class JsonAttribute;
 
-// All members of the object `attributes`. `owner_name` is the full name of the array, or that of
-// the group with /_GLOBAL_, as GDAL has it. Without an owner they are read-only; with one, an
-// object that shows the same value is returned again.
+// All members of the object `attributes`. `owner_name` is the full name of the array, or for a
+// group its full name with /_GLOBAL_, as in GDAL. Without an owner the attributes are read-only;
+// with an owner, an existing object for the same value is returned again.
 std::vector<std::shared_ptr<GDALAttribute>> make_attributes(
     const std::string& owner_name, const zarrcore::Json& attributes,
     const std::shared_ptr<AttributeOwner>& owner = nullptr);
@@ -58,8 +58,8 @@ class AttributeOwner {
   virtual void change_attributes(const std::function<void(zarrcore::Json& attributes)>& edit) = 0;
   void set_attribute(const std::string& name, const zarrcore::Json& value);
   void erase_attribute(const std::string& name);
-  // It keeps its position among the others. Throws zarrcore::Error when it does not exist, or one
-  // of the new name does.
+  // The attribute keeps its position among the others. Throws zarrcore::Error if it does not exist,
+  // or if an attribute with the new name exists.
   void rename_attribute(const std::string& name, const std::string& new_name);
   // An object of this name that shows this value; else null.
   std::shared_ptr<JsonAttribute> find_live(const std::string& name,
@@ -76,7 +76,7 @@ class AttributeOwner {
   virtual std::shared_ptr<AttributeOwner> owner() const = 0;
   // The attributes that programs see; with `show_all`, also those that GDAL has other API for.
   virtual std::shared_ptr<const zarrcore::Json> visible_attributes(bool show_all) const = 0;
-  // The value of one of them; null if there is none.
+  // The value of a visible attribute; null if there is no such attribute.
   virtual std::shared_ptr<const zarrcore::Json> find_visible(const std::string& name) const = 0;
   // Returns true if the attribute is stored, visible or not.
   virtual bool has_attribute(const std::string& name) const = 0;

@@ -78,7 +78,7 @@ void Session::change_attributes(const std::string& group,
 }
 
 void Session::erase_nodes(std::span<const std::string> node_paths) {
-  // No chunk is put after its node is gone.
+  // No chunk may be put after its node has been removed.
   for (const auto& array : live_arrays()) {
     if (std::ranges::any_of(node_paths, [&](const std::string& path) {
           return zarrcore::is_at_or_below(array->node_path(), path);
@@ -109,7 +109,7 @@ void Session::erase_created_nodes() {
     const std::lock_guard lock(mutex_);
     created.swap(created_nodes_);
   }
-  std::vector<std::string> topmost;  // groups are created before what is in them
+  std::vector<std::string> topmost;  // groups are created before their contents
   for (const std::string& path : created) {
     const auto contains = [&](const auto& group) { return zarrcore::is_at_or_below(path, group); };
     if (std::ranges::none_of(topmost, contains) && hierarchy_->node(path)) topmost.push_back(path);
@@ -157,7 +157,7 @@ void Session::move_objects(const std::string& node_path, const std::string& new_
   }
   const auto groups = move(groups_);
   const auto arrays = move(arrays_);
-  // Last: `node_path` may be that of one of them.
+  // Last, because `node_path` may refer to the path of one of these objects.
   for (const auto& [path, group] : groups) group->set_node_path(path);
   for (const auto& [path, array] : arrays) array->set_node_path(path);
 }

@@ -92,8 +92,9 @@ bool has_same_packing(const GDALMDArray& a, const GDALMDArray& b) {
          a.GetOffset(nullptr, nullptr) == b.GetOffset(nullptr, nullptr);
 }
 
-// The array of which `source` has all elements in the same places: itself, or one that another
-// driver's array (VRT) reads. Null if there is none. Reads up to two elements of `source`.
+// Returns the array whose elements `source` has, all in the same places: `source` itself, or an
+// array that another driver's array (VRT) reads. Null if there is no such array. Reads up to two
+// elements of `source`.
 std::shared_ptr<const Array> find_original(const GDALMDArray& source) {
   if (const auto* ours = dynamic_cast<const Array*>(&source)) {
     return ours->session()->array(ours->node_path());
@@ -156,7 +157,7 @@ std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreati
       if (layout.fill_value_is_mandatory && !layout.fill_value) {
         layout.fill_value.emplace(layout.data_type.is_variable() ? 0 : layout.data_type.item_size);
       }
-      // A fill value that only the format asked for would mean nodata.
+      // A fill value that only the format required would mean nodata.
       const bool is_of_format = old.fill_value_is_mandatory && !original.packing().nodata;
       if (is_of_format && !layout.fill_value_is_mandatory) layout.fill_value.reset();
       if (keeps_codecs) {
@@ -197,7 +198,7 @@ Json attributes_like(const Array& original, const GDALMDArray& source, const Arr
                                           has_same_attribute(original, source, name);
     if (is_kept) attributes[name] = value;
   }
-  // What the type or the fill value says already.
+  // Units and fill value are left out where the data type or the array's fill value expresses them.
   if (has_packing && copy.metadata().data_type.is_time() && !old.contains("units")) {
     attributes.erase("units");
   }

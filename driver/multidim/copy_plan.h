@@ -18,11 +18,11 @@ struct CopyPlan {
   double reads = 1;
 };
 
-// The slabs for an array of `shape`, which has no dimension of length 0. `target` is the shape of
-// what is written at once; `source` that of what is read at once, with 0 along dimensions where any
-// part can be read alone. Of the plans that read the least, this is one whose slabs have about
-// `wanted_elements`; no slab has more than `max_elements`. Nullopt if not even one target chunk has
-// so few.
+// The slabs for an array of `shape`, which has no dimension of length 0. `target` is the shape that
+// is written at once; `source` the shape that is read at once, with 0 along dimensions where any
+// part can be read alone. Among the plans that read the least, returns one whose slabs have about
+// `wanted_elements`; no slab has more than `max_elements`. Nullopt if even one target chunk has
+// more.
 std::optional<CopyPlan> plan_copy(std::span<const std::uint64_t> shape,
                                   std::span<const std::uint64_t> source,
                                   std::span<const std::uint64_t> target,
@@ -52,7 +52,7 @@ struct CopyRegion {
 // The regions of an array that are copied one after the other: all of it if the memory is enough
 // for its chunks (or shards); otherwise chunk by chunk, each in slabs of inner chunks, or of any
 // shape if even these are too large. Calls `visit` with each, and the share of the regions that are
-// complete after it, until it returns false. The other parameters are those of plan_copy().
+// complete after it, until it returns false. For the other parameters see plan_copy().
 bool for_each_region(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> source,
                      const zarrcore::Shape& chunk, const zarrcore::Shape& inner_chunk,
                      std::uint64_t wanted_elements, std::uint64_t max_elements,

@@ -33,9 +33,9 @@ constexpr double kMaxNetworkReads = 1.5;
 // Slabs should have enough chunks for all threads, but no more, if that saves no reads.
 constexpr std::uint64_t kWantedBytes = std::uint64_t{32} << 20;
 constexpr std::uint64_t kLeastMemory = std::uint64_t{1} << 20;
-// What an element takes that points to memory of its own, such as a string.
+// The bytes assumed for an element that points to allocated memory, such as a string.
 constexpr std::uint64_t kDynamicElement = 64;
-// Smaller parts of a chunk are not worth a request of their own.
+// Smaller parts of a chunk are not worth a separate request.
 constexpr std::uint64_t kLeastPart = std::uint64_t{32} << 10;
 
 std::uint64_t memory_limit() {
@@ -44,7 +44,7 @@ std::uint64_t memory_limit() {
   return std::max(kLeastMemory, static_cast<std::uint64_t>(std::max<GIntBig>(bytes, 0)));
 }
 
-// Elements of a type of GDAL's, and what they point to.
+// Elements of one of GDAL's types, and the memory that they point to.
 class Elements {
  public:
   explicit Elements(const GDALExtendedDataType& type) : type_(&type) {}
@@ -109,9 +109,9 @@ class ValueCopy {
   }
 
  private:
-  // The one that is read and the one that is written.
+  // One slab is read while another is written.
   static constexpr std::uint64_t kSlabsInMemory = 2;
-  // And what goes from one of them to the file, or back.
+  // And a third is copied to or from the temporary file.
   static constexpr std::uint64_t kSlabsWithFile = 3;
 
   std::uint64_t bytes_per_element() const {
@@ -119,8 +119,8 @@ class ValueCopy {
     return type_.NeedsFreeDynamicMemory() ? std::max(size, kDynamicElement) : size;
   }
 
-  // What of the source is read at once: its block, with 0 where GDAL knows none; but of a local
-  // chunk that is not compressed, some rows.
+  // The part of the source that is read at once: its block, with 0 where GDAL does not know it; for
+  // a local chunk that is not compressed, some rows.
   static zarrcore::Shape readable_part(const GDALMDArray& source, std::size_t rank) {
     zarrcore::Shape part;
     for (const GUInt64 length : source.GetBlockSize()) part.push_back(length);
@@ -139,7 +139,7 @@ class ValueCopy {
     return part;
   }
 
-  // As many as possible, where it is unknown what is read at once.
+  // As many as possible if it is unknown how much is read at once.
   std::uint64_t wanted_elements() const {
     const bool is_known = std::any_of(source_part_.begin(), source_part_.end(),
                                       [](std::uint64_t length) { return length != 0; });
@@ -174,7 +174,8 @@ class ValueCopy {
         [&](std::size_t i, const Elements& elements) { return write(slabs[i], elements); });
   }
 
-  // Loads slab after slab, each while the one before is consumed. `to` is the progress at the end.
+  // Loads slab after slab, each while the previous one is consumed. `to` is the progress at the
+  // end.
   bool for_each_slab(const Slabs& slabs, double to,
                      const std::function<bool(std::size_t, Elements&)>& load,
                      const std::function<bool(std::size_t, const Elements&)>& consume) {
@@ -304,7 +305,7 @@ class ValueCopy {
   const GDALExtendedDataType& type_;
   GDALProgressFunc progress_;
   void* progress_data_;
-  double done_ = 0;  // what has been reported
+  double done_ = 0;  // the progress that has been reported
   const zarrcore::Shape shape_;
   const zarrcore::Shape source_part_;
   const std::uint64_t memory_;  // in elements

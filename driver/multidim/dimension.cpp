@@ -127,7 +127,7 @@ void Dimension::set_group(const std::string& group) {
   ParentRenamed('/' + group);
 }
 #else
-// Nothing can be renamed.
+// GDAL cannot rename dimensions before 3.8.
 void Dimension::set_name(const std::string& /*name*/) {}
 void Dimension::set_group(const std::string& /*group*/) {}
 #endif

@@ -40,8 +40,8 @@ class Dimension final : public GDALDimension {
   bool SetIndexingVariable(std::shared_ptr<GDALMDArray> variable) override;
 
 #if GDAL_ZARR_AT_LEAST(3, 8)
-  // In all arrays that have the dimension. Its variable keeps its name, and is not a variable of
-  // the dimension from then on.
+  // Renames it in all arrays that have the dimension. Its variable keeps its own name, and no
+  // longer is the variable of the dimension.
   bool Rename(const std::string& name) override;
 #endif
 
@@ -56,7 +56,7 @@ class Dimension final : public GDALDimension {
  private:
   std::shared_ptr<Session> session_;
   std::string group_;
-  std::string variable_path_;  // when the object was made; empty for none
+  std::string variable_path_;  // when the object was created; empty if there is no variable
 };
 
 // Gives an array another shape. A dimension that becomes longer or shorter does so for all arrays
@@ -64,8 +64,8 @@ class Dimension final : public GDALDimension {
 // zarrcore::Error; some of the arrays may have been changed by then.
 void resize_arrays(const Array& array, const zarrcore::Shape& shape);
 
-// The live object for `key` in `objects`, a map to weak pointers guarded by `mutex`; or else the
-// one that `make` returns, which runs without the lock.
+// Returns the live object for `key` in `objects`, a map to weak pointers guarded by `mutex`;
+// otherwise the object that `make` returns. `make` runs without the lock.
 template <typename Map, typename Key, typename Make>
 auto find_or_make(std::mutex& mutex, Map& objects, const Key& key, const Make& make) {
   {
@@ -89,7 +89,7 @@ class DimensionCatalog {
   using MakeDimension =
       std::function<std::shared_ptr<Dimension>(const DimensionKey& key, const AxisRole& role)>;
 
-  // Of a store, which must outlive it.
+  // The dimensions of a store, which must outlive this object.
   DimensionCatalog(const StoredNodes& nodes, MakeDimension make)
       : nodes_(nodes), make_(std::move(make)) {}
 
@@ -100,8 +100,8 @@ class DimensionCatalog {
                                       const zarrcore::ArrayMetadata& array, std::size_t axis);
   std::shared_ptr<Dimension> of_group(const std::string& group, const std::string& name,
                                       std::uint64_t size);
-  // Reads at once, where the store is slow, the variables that of_array() will look for, and those
-  // that give the array its CRS and its coordinates.
+  // In a slow store, reads several variables at once: the variables that of_array() will look for,
+  // and the variables with the array's CRS and coordinates.
   void prefetch_variables(const std::string& array_path,
                           const zarrcore::ArrayMetadata& array) const;
   // The path of a dimension's indexing variable; empty when it has none.
@@ -112,7 +112,7 @@ class DimensionCatalog {
   // zarrcore::Error when the group already has one of this name.
   std::shared_ptr<Dimension> create(const std::string& group, const std::string& name,
                                     const AxisRole& role, std::uint64_t size);
-  // The dimensions of a group made by create().
+  // The dimensions that create() has created in a group.
   std::vector<std::shared_ptr<Dimension>> created_in(const std::string& group);
   // Forgets the dimensions created in a group that was removed, or below it.
   void forget_below(const std::string& node_path);
@@ -162,8 +162,8 @@ class RegularDimension final : public GDALDimension,
   // Like `dimension`, with other coordinates. To be owned by a shared pointer.
   RegularDimension(const GDALDimension& dimension, ComputedCoordinates coordinates);
 
-  // Computed, and in no store. The variable owns the dimension; it is made anew when nothing owns
-  // the last one.
+  // A computed variable, which is not in the store. It owns the dimension; if it has been released,
+  // a new one is created.
   std::shared_ptr<GDALMDArray> GetIndexingVariable() const override;
   const ComputedCoordinates& coordinates() const { return coordinates_; }
 
@@ -173,8 +173,8 @@ class RegularDimension final : public GDALDimension,
   mutable std::weak_ptr<GDALMDArray> variable_;
 };
 
-// Replaces dimensions of an array that have no variable by regular ones, as far as its metadata say
-// where they lie; and those in the angles of a satellite's view by ones in lengths. Not in a
+// Replaces dimensions of an array that have no variable by regular ones, if its metadata state
+// their positions; and dimensions in the angles of a satellite's view by ones in lengths. Not in a
 // writable store, where programs create the variable.
 void place_dimensions(const std::shared_ptr<const Array>& array,
                       std::vector<std::shared_ptr<GDALDimension>>& dimensions);

@@ -1,4 +1,4 @@
-// How the dimensions of arrays are found, and those that programs create.
+// Finds the dimensions of arrays, and the dimensions that programs create.
 #include <algorithm>
 #include <set>
 #include <string_view>

@@ -66,7 +66,7 @@ Session::find_above(const std::string& group, const std::string& name,
   for (auto above = parent(); above != nullptr; above = above->parent()) {
     auto metadata = above->coordinate_metadata(path);
     if (metadata && (!size || metadata->shape == zarrcore::Shape{*size})) return {above, metadata};
-    // One further up would be another variable, and give wrong coordinates.
+    // A variable further up would be a different one, with wrong coordinates.
     if (above->is_unreadable(path)) break;
   }
   return {};

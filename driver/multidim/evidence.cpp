@@ -1,4 +1,4 @@
-// Gathers from a store what may say where an array lies.
+// Gathers from a store everything that may state the position of an array.
 #include <cpl_conv.h>
 
 #include <algorithm>
@@ -176,7 +176,7 @@ bool is_constant(const Array& variable) {
   return true;
 }
 
-// What `read` returns for dimensions: for two at the same time.
+// The results of `read` for several axes, two at the same time.
 std::vector<std::vector<double>> read_each(
     const Session& session, const std::vector<std::size_t>& axes,
     const std::function<std::vector<double>(std::size_t axis)>& read) {
@@ -190,7 +190,8 @@ std::vector<std::vector<double>> read_each(
   return values;
 }
 
-// Those of the variable that `bounds` of coordinates names: two for each of them.
+// The values of the variable that the attribute `bounds` of the coordinates names: two for each
+// coordinate.
 std::vector<double> read_bounds(const Array& array, const EvidenceAxis& axis) {
   const std::string* name =
       axis.attributes ? zarrcore::find_string(*axis.attributes, "bounds") : nullptr;
@@ -214,7 +215,7 @@ std::vector<double> read_unpacked(const GDALMDArray& variable) {
   const bool fits = dimensions.size() == 1 || dimensions.size() == 2;
   if (!fits || variable.GetDataType().GetClass() != GEDTC_NUMERIC) return {};
   const std::uint64_t size = dimensions[0]->GetSize();
-  const auto blocks = variable.GetBlockSize();  // none if there is no memory for them
+  const auto blocks = variable.GetBlockSize();  // empty if there is no memory for the block sizes
   const std::uint64_t block = blocks.empty() ? 0 : blocks[0];  // 0: unknown, of none in a store
   const std::uint64_t beside = dimensions.size() == 2 ? dimensions[1]->GetSize() : 1;
   if (beside == 0 || size > kMaxCoordinates / beside ||

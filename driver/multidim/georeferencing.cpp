@@ -29,8 +29,8 @@ bool has_other_turns(const Array& longitudes, const std::vector<std::uint64_t>& 
   });
 }
 
-// What GDAL's transformers look for is a longitude within ±180 degrees. Numbers that are no
-// longitudes, such as fill values, stay as they are.
+// GDAL's transformers need longitudes within ±180 degrees. Numbers that are not longitudes, such as
+// fill values, are unchanged.
 constexpr const char* kWithinOneTurn =
     "<LUT>-1e+30:-1e+30,-540.001:-540.001,-540:-180,-180.0000000001:179.9999999999,-180:-180,"
     "180:180,180.0000000001:-179.9999999999,540:180,540.001:540.001,1e+30:1e+30</LUT>";

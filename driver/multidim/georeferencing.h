@@ -19,15 +19,15 @@
 
 namespace gdal_zarr {
 
-// What may say where an array lies. `dimensions` are those of the array, of its rank. The result
-// refers to the array, and is for use at once: the store may change.
+// Everything that may state the position of an array. `dimensions` are the array's, one for each
+// axis. The result refers to the array, and is for immediate use: the store may change.
 Evidence gather_evidence(const std::shared_ptr<const Array>& array,
                          const std::vector<std::shared_ptr<GDALDimension>>& dimensions);
 
 // All elements of a variable of one or two dimensions, unpacked; empty when it does not hold
 // numbers, cannot be read, or is too long.
 std::vector<double> read_unpacked(const GDALMDArray& variable);
-// The same of a variable of one dimension, empty for others.
+// The same for a variable of one dimension; empty for other variables.
 std::vector<double> read_values(const GDALMDArray& variable);
 
 // The corners of the last two dimensions, at `slice` of those before; unpacked, row by row. Empty
@@ -46,23 +46,23 @@ CPLStringList geolocation_domain(const RasterView& view, const Position& positio
 // any.
 std::vector<GroundControlPoint> read_gcp_grid(const Array& array);
 
-// What CRS and position were taken from; empty without both.
+// The sources of CRS and position, as a metadata domain; empty if the array has neither.
 CPLStringList source_domain(const Position& position);
 
-// Writes the georeferencing of a raster in the convention of its arrays. New arrays get the
-// existing dimensions that they can share now that their position is known: those of
-// Array::shareable_names() with the same coordinates. Throws zarrcore::Error when the store cannot
-// be written or cannot express it.
+// Writes the georeferencing of a raster in the convention of its arrays. Now that the position of
+// new arrays is known, they get the existing dimensions that they can share: the ones in
+// Array::shareable_names() that have the same coordinates. Throws zarrcore::Error when the store
+// cannot be written or cannot express it.
 void store_georeferencing(const RasterView& view, const WrittenGeoreferencing& written);
 
 // Writes the coordinates of a dimension of `coarse`, the level of `fine` at `factor`, beside it:
-// coarser_coordinates(). Nothing is written when `fine` has none, or when other arrays beside
-// `coarse` have that dimension already. Throws zarrcore::Error.
+// coarser_coordinates(). Nothing is written if `fine` has no coordinates, or if other arrays beside
+// `coarse` already have that dimension. Throws zarrcore::Error.
 void store_coarser_coordinates(const Array& fine, const Array& coarse, std::size_t axis,
                                int factor);
 
-// The dimension of this name that an array in `group` can have: that of the group or of the nearest
-// group above. Null if there is none.
+// The dimension of this name that an array in `group` can have: the group's own, else the nearest
+// one in a group above. Null if there is no such dimension.
 std::shared_ptr<GDALDimension> find_visible_dimension(Session& session, std::string group,
                                                       const std::string& name);
 

@@ -212,7 +212,7 @@ void write_variables(const GeoreferencingChange& change, const Array& array) {
   }
 }
 
-// The name of the dimension that replaces the one at `axis`; empty for none.
+// The name of the dimension that replaces the one at `axis`; empty if it is not replaced.
 std::string name_to_share(const Array& array, std::size_t axis, double origin, double step) {
   const std::string& name = array.shareable_names()[axis];
   if (name.empty()) return {};

@@ -92,7 +92,7 @@ std::vector<std::string> Group::child_paths(zarrcore::NodeKind kind) const {
   return paths;
 }
 
-// Of an array opened by its own path: in the root group, as if they stood beside it.
+// For an array opened by its own path: shown in the root group, as if they were in it.
 std::vector<std::shared_ptr<GDALMDArray>> Group::variables_above() const {
   std::vector<std::shared_ptr<GDALMDArray>> variables;
   const auto array = session_->array("");
@@ -131,7 +131,7 @@ std::vector<std::string> Group::GetGroupNames(CSLConstList /*options*/) const {
     std::vector<std::string> names;
     for (const std::string& path : child_paths(zarrcore::NodeKind::group))
       names.emplace_back(last_segment(path));
-    // Those that netCDF states, whether or not they exist.
+    // The groups that netCDF states, whether or not they exist.
     if (const auto group = session_->group_metadata(node_path_)) {
       for (const std::string& name : nczarr_group_names(*group)) {
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -176,7 +176,8 @@ std::shared_ptr<GDALGroup> Group::OpenGroup(const std::string& name,
   });
 }
 
-// The dimensions that the group defines, and those of its arrays that no group above defines.
+// The dimensions that the group defines, and the dimensions of its arrays that no group above
+// defines.
 std::vector<std::shared_ptr<GDALDimension>> Group::GetDimensions(CSLConstList /*options*/) const {
   return guarded<std::vector<std::shared_ptr<GDALDimension>>>({}, [&] {
     check_exists();
@@ -284,7 +285,7 @@ bool Group::DeleteMDArray(const std::string& name, CSLConstList /*options*/) {
 bool Group::Rename(const std::string& name) {
   return guarded(false, [&] {
     check_is_container();
-    if (node_path_.empty()) throw Error("the root of a store has no name of its own");
+    if (node_path_.empty()) throw Error("the root of a store has no name that can be changed");
     session_->rename_node(node_path_, name);
     return true;
   });
@@ -312,13 +313,13 @@ std::shared_ptr<AttributeOwner> Group::owner() const {
   return std::const_pointer_cast<Group>(shared_from_this());
 }
 
-// With what other programs have changed.
+// Includes changes by other programs.
 std::shared_ptr<const Json> Group::current_attributes() const {
   session_->hierarchy().refresh_node(node_path_);
   return session_->attributes(node_path_);
 }
 
-// Those of an array at the root belong to the array, not to the group around it.
+// If the root is an array, the attributes belong to the array, not to the group around it.
 std::shared_ptr<const Json> Group::visible_attributes(bool show_all) const {
   if (session_->root_is_array()) return std::make_shared<const Json>(Json::object());
   const auto all = current_attributes();

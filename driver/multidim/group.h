@@ -31,7 +31,7 @@ class Group final : public WithAttributes<GDALGroup>, public std::enable_shared_
   std::shared_ptr<GDALDimension> CreateDimension(const std::string& name, const std::string& type,
                                                  const std::string& direction, GUInt64 size,
                                                  CSLConstList options) override;
-  // Options: those of new_array/creation_options.h for arrays.
+  // Options: the creation options for arrays (new_array/creation_options.h).
   std::shared_ptr<GDALMDArray> CreateMDArray(
       const std::string& name, const std::vector<std::shared_ptr<GDALDimension>>& dimensions,
       const GDALExtendedDataType& type, CSLConstList options) override;
@@ -48,7 +48,7 @@ class Group final : public WithAttributes<GDALGroup>, public std::enable_shared_
   void set_node_path(const std::string& node_path);
 
  private:
-  // `path` is that of the full name.
+  // `path`: the path in the group's full name.
   Group(std::shared_ptr<Session> session, std::string node_path, const std::string& path);
   // Node paths of the arrays or groups directly below, including arrays whose metadata is invalid:
   // opening one of these reports the error.
@@ -85,7 +85,7 @@ class MultidimDataset final : public GDALDataset {
     eAccess = session_->is_writable() ? GA_Update : GA_ReadOnly;
     set_icechunk_metadata(*this, *session_);
   }
-  // Flushes what is pending; a failure is reported as CE_Failure. Arrays that are still alive flush
+  // Flushes pending changes; a failure is reported as CE_Failure. Arrays that are still alive flush
   // themselves.
   ~MultidimDataset() override {
     const FirstFailure first_failure;

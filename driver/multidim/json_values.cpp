@@ -122,7 +122,7 @@ std::string attribute_text(const Json& value) {
   return text + '}';
 }
 
-// Made at once: GDAL moves half of its list for each item that is added.
+// Sorted and built at once: adding items one by one, GDAL would move half of its list for each.
 CPLStringList attribute_items(const Json& attributes) {
   using Item = std::pair<std::string, std::string>;  // a name in lower case, NAME=text
   std::vector<Item> items;

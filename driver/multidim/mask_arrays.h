@@ -1,5 +1,6 @@
 // Masks as arrays of a store, in the manner of CF's flags (CF conventions, sections 3.4 and 3.5):
-// an array names its mask among its ancillary variables, and the mask says what its values mean.
+// an array names its mask among its ancillary variables, and the mask states the meaning of its
+// values.
 //
 //   dem:       "ancillary_variables": "dem_mask"
 //   dem_mask:  "flag_values": [0, 255]   "flag_meanings": "invalid valid"
@@ -24,7 +25,7 @@ std::vector<std::string> mask_paths(const Session& session, const std::string& n
 // The node path of the mask of an array; empty if it has none. Of an array that is opened by its
 // own path, it is in the folder above.
 std::string mask_path(const Array& array);
-// That mask; null if the array has none. Throws zarrcore::Error if it cannot be read.
+// Returns the mask; null if the array has none. Throws zarrcore::Error if it cannot be read.
 std::shared_ptr<Array> find_mask(const Array& array);
 
 // Creates a mask for the raster, of its Y and X or of all dimensions of its first array, and names

@@ -22,7 +22,7 @@ Xml read_xml(const std::string& path) {
   return {exists ? CPLParseXMLFile(path.c_str()) : nullptr, &CPLDestroyXMLNode};
 }
 
-// Where GDAL keeps the file: beside the store, or in the folder of GDAL_PAM_PROXY_DIR.
+// The file of GDAL: beside the store, or in the folder of GDAL_PAM_PROXY_DIR.
 std::string find_file(const std::string& path) {
   const char* proxy = PamGetProxy(path.c_str());
   return proxy != nullptr ? proxy : path + ".aux.xml";

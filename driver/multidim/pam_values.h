@@ -1,6 +1,6 @@
 // Scale and offset that programs set on arrays of a store opened for reading. GDAL's
-// GDALPamMultiDim, which keeps CRSs and statistics in the file pam.aux.xml of the store, has no
-// place for them; an element of our own there has, which it keeps when it writes the file:
+// GDALPamMultiDim, which stores CRSs and statistics in the file pam.aux.xml of the store, cannot
+// store them. We add an element to that file, which GDAL preserves when it writes the file:
 //
 //   <ZarrArray name="/group/array"><Scale>0.01</Scale><Offset>273.15</Offset></ZarrArray>
 #pragma once
@@ -30,7 +30,8 @@ class PamValues {
   // The values of the array with this full name. Reads the file when it is first needed.
   Values find(const std::string& array);
   void set(const std::string& array, const Values& values);
-  // Writes what was set, after GDAL has written the file. A failure is reported as CE_Failure.
+  // Writes the values that were set, after GDAL has written the file. A failure is reported as
+  // CE_Failure.
   void save();
 
  private:

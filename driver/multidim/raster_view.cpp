@@ -264,8 +264,8 @@ std::vector<std::uint64_t> RasterView::cut(std::size_t axis, std::uint64_t first
 }
 
 // The window is cut into parts along Y where several chunks lie along it, else along X, else by
-// bands. Each part is large enough to be worth a request of its own, and small enough to be stopped
-// soon.
+// bands. Each part is large enough to be worth a separate request, and small enough for a prompt
+// stop.
 bool RasterView::transfer_with_progress(GDALRWFlag flag, const RasterRequest& request,
                                         std::span<const int> bands) const {
   constexpr std::uint64_t kParts = 8;

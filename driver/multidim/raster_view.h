@@ -45,7 +45,7 @@ class TooManyBands : public zarrcore::Error {
   std::uint64_t slices_;
 };
 
-// How a range ends the name of an array: ":bands=1-100".
+// The end of an array's name that states a range: ":bands=1-100".
 inline std::string range_suffix(const BandRange& range) {
   return ":bands=" + std::to_string(range.first) + '-' + std::to_string(range.last);
 }
@@ -54,10 +54,10 @@ class RasterView {
  public:
   static constexpr std::uint64_t kMaxBands = 65536;
 
-  // `x` and `y` are positions of dimensions; an array of one dimension has no Y, one of none has
-  // neither. `slice` has an index for each of the other dimensions; when it is empty, they make
-  // bands: all of their slices, or those of `range`. Throws zarrcore::Error when that does not fit
-  // the array or exceeds what GDAL can represent.
+  // `x` and `y` are indexes of dimensions; an array of one dimension has no Y, a scalar has
+  // neither. `slice` has an index for each of the other dimensions. If it is empty, the slices
+  // along these dimensions become bands: all of them, or those in `range`. Throws zarrcore::Error
+  // when that does not fit the array or exceeds what GDAL can represent.
   RasterView(std::shared_ptr<Array> array, std::optional<std::size_t> x,
              std::optional<std::size_t> y, const std::vector<std::uint64_t>& slice,
              std::optional<BandRange> range = {});
@@ -66,7 +66,7 @@ class RasterView {
   // shape. Throws zarrcore::Error for others.
   explicit RasterView(const std::vector<std::shared_ptr<Array>>& arrays);
 
-  // The same view of as many other arrays of the same dimensions.
+  // The same view of the same number of other arrays with the same dimensions.
   RasterView of(const std::vector<std::shared_ptr<Array>>& arrays) const {
     RasterView view =
         arrays.size() > 1 ? RasterView(arrays) : RasterView(arrays.front(), x_, y_, slice_, range_);
@@ -74,14 +74,14 @@ class RasterView {
     return view;
   }
 
-  // From now on, the first row is the last one of the array. For reading.
+  // From now on, the first row is the last one of the array. Only for reading.
   void flip() { is_flipped_ = !is_flipped_; }
   bool is_flipped() const { return is_flipped_; }
 
   // They differ only in their types, elements and metadata; array() is the first.
   const std::vector<std::shared_ptr<Array>>& arrays() const { return arrays_; }
   Array& array() const { return *arrays_.front(); }
-  // Of a band (counted from 0).
+  // The array of a band (counted from 0).
   Array& array_of(int band) const {
     return *arrays_[arrays_.size() > 1 ? static_cast<std::size_t>(band) : 0];
   }

@@ -1,4 +1,4 @@
-// Debug messages (CPL_DEBUG=ZARR) that say what reading took: one for each read, and their sum when
+// Debug messages (CPL_DEBUG=ZARR) about the cost of reading: one for each read, and their sum when
 // the dataset is closed.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace gdal_zarr {
 // The sum of all reads of a dataset.
 class ReadReports {
  public:
-  // Null unless debug messages are wanted now.
+  // Null unless debug messages are enabled now.
   static std::unique_ptr<ReadReports> make();
 
   // Calls `read`, which uses `options`, and raises the message of one read then, also if it throws.

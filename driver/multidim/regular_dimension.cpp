@@ -94,7 +94,7 @@ void place(std::shared_ptr<GDALDimension>& dimension, ComputedCoordinates coordi
   dimension = std::make_shared<RegularDimension>(*dimension, std::move(coordinates));
 }
 
-// By the array's own `spatial:transform`.
+// Uses the array's own `spatial:transform`.
 void place_raster_axes(const Array& array, const RasterAxes& axes, Dimensions& dimensions) {
   // A wrong transform is reported where it is looked for.
   const QuietErrors quiet;
@@ -112,8 +112,8 @@ void place_raster_axes(const Array& array, const RasterAxes& axes, Dimensions& d
   place_axis(axes.y, (*transform)[3], (*transform)[5]);
 }
 
-// By the length of their steps. X and Y are left alone: with coordinates, an image in pixels would
-// look like one that is placed on the Earth.
+// Computes coordinates from the lengths of steps that units state. X and Y get none: with
+// coordinates, an image in pixels would look georeferenced.
 void place_other_axes(const Array& array, const RasterAxes& axes, Dimensions& dimensions) {
   try {
     const auto units = dimension_units(array.attributes(), dimensions.size());
@@ -199,7 +199,7 @@ void place_dimensions(const std::shared_ptr<const Array>& array, Dimensions& dim
       dimensions, [&](const auto& dimension) { return is_in_angles_of_view(session, *dimension); });
   if (!has_transform && !has_units && !has_angles) return;
   Evidence evidence = gather_evidence(array, dimensions);
-  evidence.axes_of = nullptr;  // it may need the dimensions, which are being made
+  evidence.axes_of = nullptr;  // it may need the dimensions, which are being created
   const RasterAxes axes = find_raster_axes(evidence);
   if (has_transform) place_raster_axes(*array, axes, dimensions);
   if (has_units) place_other_axes(*array, axes, dimensions);

@@ -274,7 +274,7 @@ void Session::flush() {
     const std::string failure = take_write_failure();
     if (!failure.empty()) throw Error(failure);
   });
-  // What is incomplete must not look complete.
+  // An incomplete store must not look complete.
   if (!first_error && !has_lost_data_) attempt([&] { hierarchy_->store()->flush(); });
   if (first_error) {
     set_failed();

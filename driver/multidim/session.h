@@ -1,6 +1,6 @@
-// One opened store: its hierarchy, and the GDAL objects that are alive for its nodes, so that a
-// node is one object however it is reached. Groups, arrays and dimensions share ownership of the
-// session and may outlive the dataset; the session refers to them weakly.
+// One opened store: its hierarchy, and the live GDAL objects for its nodes, so that a node is the
+// same object however it is reached. Groups, arrays and dimensions share ownership of the session
+// and may outlive the dataset; the session refers to them weakly.
 #pragma once
 
 #include <gdal_pam.h>
@@ -57,10 +57,10 @@ struct SessionOptions {
   IcechunkWriteOptions icechunk = {};  // for a repository, if it is writable
 };
 
-// What is known when a store is opened, which saves requests.
+// Information from before the store is opened, which saves requests.
 struct StoreHints {
   std::optional<ProbedFolder> folder = {};
-  std::string array = {};  // the path of the one that will be opened
+  std::string array = {};  // the path of the array that will be opened
 };
 
 // An array as a level of a pyramid, in the store whose group describes the pyramid.
@@ -76,14 +76,14 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   static std::shared_ptr<Session> open(const std::string& path, const SessionOptions& options,
                                        const StoreHints& hints = {});
 
-  // Creates a store at `path`, where nothing exists yet. `options.use_consolidated` says whether
-  // its consolidated metadata is kept; the session is writable. `store` is that of the path, if it
-  // has been made. Throws zarrcore::Error.
+  // Creates a store at `path`, where nothing exists yet; the session is writable. With
+  // `options.use_consolidated`, its consolidated metadata is kept in sync. `store` is the store at
+  // the path, if it has been opened already. Throws zarrcore::Error.
   static std::shared_ptr<Session> create(const std::string& path, const zarrcore::Format& format,
                                          const SessionOptions& options,
                                          std::shared_ptr<zarrcore::Store> store = nullptr);
 
-  // Flushes what is pending, as end_changes() does; a failure is reported as CE_Failure.
+  // Flushes pending changes, as end_changes() does; a failure is reported as CE_Failure.
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -100,7 +100,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   const zarrcore::Format& new_array_format() const;
 
   DimensionCatalog& dimensions() { return dimensions_; }
-  // Statistics and the like, which GDAL keeps beside the store.
+  // GDAL's auxiliary metadata of arrays, such as statistics, in a file beside the store.
   const std::shared_ptr<GDALPamMultiDim>& pam() const { return pam_; }
   // GDAL does not lock it.
   std::mutex& pam_mutex() const { return pam_mutex_; }
@@ -112,8 +112,8 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   // For a call, whose state must outlive the use of the options.
   zarrcore::ReadOptions read_options(CallerState& caller) const;
   zarrcore::WriteOptions write_options(CallerState& caller) const;
-  // How many threads a call may use: GDAL_NUM_THREADS, or `wanted` if it is not null. One if the
-  // store's file system may answer on the calling thread alone.
+  // The number of threads that a call may use: GDAL_NUM_THREADS, or `wanted` if it is not null. One
+  // if the store's file system may only be used on the calling thread.
   std::size_t thread_count(const char* wanted = nullptr) const {
     return keeps_to_calling_thread_ ? 1 : gdal_zarr::thread_count(wanted);
   }
@@ -132,9 +132,9 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::shared_ptr<Array> array(const std::string& node_path);
   // The arrays that have an object at present.
   std::vector<std::shared_ptr<Array>> live_arrays() const;
-  // All arrays of a group and of the groups below it; or the one at the root.
+  // All arrays of a group and of the groups below it; or the array at the root.
   std::vector<std::shared_ptr<Array>> arrays_below(const std::string& group);
-  // A new zarrcore::Array, made from the current metadata.
+  // Opens a new zarrcore::Array with the current metadata.
   std::shared_ptr<const zarrcore::Array> reopen_array(const std::string& node_path) {
     return hierarchy_->open_array(node_path, context_);
   }
@@ -156,14 +156,14 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::optional<PyramidMember> find_pyramid(const std::string& array_path) const;
   std::optional<PyramidLevel> pyramid_level(const std::string& array_path) const override;
   // The path of the store's root group in the NCZarr dataset that it is a part of, as
-  // "group/below"; empty if it is none. For an array, that of its group.
+  // "group/below"; for an array, the path of its group. Empty if it is not part of one.
   std::string nczarr_path() const;
   // The session of the whole NCZarr dataset; null if nczarr_path() is empty.
   std::shared_ptr<Session> nczarr_root() const;
 
-  // The type of an array of structures: the one that a program gave when it created the array, as
-  // long as the session lives. Zarr stores neither its padding nor its alignment. Empty if no type
-  // was given, or another array is stored at that path by now.
+  // The type of an array of structures: the type that a program gave when it created the array,
+  // until the session ends. Zarr stores neither its padding nor its alignment. Empty if no type was
+  // given, or if another array is now stored at that path.
   std::optional<GDALExtendedDataType> find_compound(const zarrcore::Array& array) const;
   void keep_compound(const zarrcore::Array& array, const GDALExtendedDataType& type);
 
@@ -182,8 +182,8 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   void erase_nodes(std::span<const std::string> node_paths);
   // Removes those nodes created in this session that still exist.
   void erase_created_nodes();
-  // Renames a node within its group. The objects of the node and of all below it go on under their
-  // new paths.
+  // Renames a node within its group. The objects of the node and of all nodes below it stay valid,
+  // with their new paths.
   void rename_node(const std::string& node_path, const std::string& name);
 
   // An object that does not exist any more has not put everything: closing the dataset is this
@@ -192,7 +192,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
 
   // The repository whose branch gets the changes; null if the store is another one.
   IcechunkWriter* icechunk() const { return icechunk_.get(); }
-  // Of a repository: see IcechunkWriter. In other stores these do nothing.
+  // For Icechunk repositories: see IcechunkWriter. In other stores these do nothing.
   void set_failed() noexcept {
     if (icechunk_) icechunk_->set_failed();
   }
@@ -219,15 +219,17 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   void refresh() noexcept;
   // Hierarchy::refresh_node() for several nodes, whose documents are requested at once.
   void refresh_nodes(const std::vector<std::string>& paths) const;
-  // As Hierarchy::end_opening().
+  // See Hierarchy::end_opening().
   void end_opening() { hierarchy_->end_opening(); }
-  // As Hierarchy::has(), for what a program asks for by name: other programs may have added it.
+  // See Hierarchy::has(). For nodes that a program asks for by name: other programs may have added
+  // them.
   bool has_node(const std::string& node_path, zarrcore::NodeKind kind) const;
   zarrcore::WriterOptions writer_options() const;
-  // Called after a write to `current`: when all arrays together have more pending bytes than each
-  // of them may have, puts those of the others. Throws zarrcore::Error.
+  // Called after a write to `current`. If all arrays together have more pending bytes than the
+  // limit for one array, puts the pending bytes of the other arrays. Throws zarrcore::Error.
   void limit_pending_bytes(const Array& current);
-  // Calls `read`, as ReadReports::run() if debug messages were wanted when the store was opened.
+  // Calls `read`; through ReadReports::run() if debug messages were enabled when the store was
+  // opened.
   template <typename Read>
   void report_read(const char* verb, const std::string& array, const zarrcore::Selection& selection,
                    zarrcore::ReadOptions& options, const Read& read) const {
@@ -242,7 +244,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::shared_ptr<Array> create_single_array(const std::string& node_path,
                                              const zarrcore::ArrayMetadata& metadata);
   std::unique_ptr<zarrcore::Hierarchy> begin_changes(zarrcore::HierarchyOptions options);
-  // What has been done, for the message of a commit.
+  // The changes made, for the message of a commit.
   std::string summary_of_changes() const;
   std::string take_write_failure();
   void forget_objects(const std::string& node_path);

@@ -223,7 +223,7 @@ void Pyramids::warn_of_misfit(const std::string& level_path, const std::string& 
 
 std::string Pyramids::finest_level_path(const std::string& array_path) const {
   const auto pyramid = find(array_path);
-  // An array may lack the finest levels: then it begins at the first one that it has.
+  // An array may lack the finest levels: its finest level is the first that exists.
   for (std::size_t level = 0; pyramid && level < pyramid->level; ++level) {
     std::string finest = path_at_level(*pyramid, array_path, level);
     // Levels that contain each other can lead back to the array itself.

@@ -1,6 +1,6 @@
-// What the nodes of an opened store say: their metadata, their attributes, the coordinates that
-// some hold for others, and the pyramids that `multiscales` attributes of groups describe. The part
-// of a session that knows no GDAL object of a node.
+// The contents of the nodes of an opened store: their metadata, their attributes, the coordinates
+// that some hold for others, and the pyramids that `multiscales` attributes of groups describe. The
+// part of a session that knows no GDAL object of a node.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ struct PyramidLevel {
   const zarrcore::Json& entry() const { return multiscales->levels[level].entry; }
 };
 
-// Which arrays of a store are levels of which pyramids.
+// The pyramids of a store, and the arrays that are their levels.
 class Pyramids {
  public:
   explicit Pyramids(const StoredNodes& nodes) : nodes_(nodes) {}
@@ -43,8 +43,8 @@ class Pyramids {
   // The node paths of the arrays at coarser levels, the finer first. Those that do not exist are
   // left out, and after a warning those that are not of the same type and as many dimensions.
   std::vector<std::string> overview_paths(const std::string& array_path) const;
-  // The node path of the array at the finest level that has it; empty when `array_path` is that
-  // one, or when no pyramid has it.
+  // The node path of the array at the finest level that has it; empty if `array_path` is already at
+  // that level, or if no pyramid has it.
   std::string finest_level_path(const std::string& array_path) const;
 
   // The pyramids that a group describes. The order of their levels may be uncertain.
@@ -102,7 +102,8 @@ class StoredNodes {
   std::string full_name(const std::string& node_path) const;
   std::string node_path(const std::string& full_name) const;
 
-  // The attributes of a node; an empty object when no node (of the `wanted` kind) exists there.
+  // The attributes of a node; an empty object when no node, or only one of another kind than
+  // `wanted`, exists there.
   std::shared_ptr<const zarrcore::Json> attributes(
       const std::string& node_path, std::optional<zarrcore::NodeKind> wanted = {}) const;
   // The metadata of a group, or null when none exists there.
@@ -110,7 +111,7 @@ class StoredNodes {
   // The metadata of an array, or null when it does not exist or cannot be read.
   std::shared_ptr<const zarrcore::ArrayMetadata> array_metadata(const std::string& node_path) const;
   // The same of an array that may hold coordinates of others. When it cannot be read, the others
-  // stay readable without it: a warning, once for each array, says what they lose.
+  // stay readable without it: a warning, once for each array, states what they lack.
   std::shared_ptr<const zarrcore::ArrayMetadata> coordinate_metadata(
       const std::string& node_path) const;
   // Returns true if the array has one dimension, and the dimension has the array's name.
@@ -118,9 +119,9 @@ class StoredNodes {
   // Pyramids, also those that a group above the store describes.
   const Pyramids& pyramids() const { return pyramids_; }
   virtual std::optional<PyramidLevel> pyramid_level(const std::string& array_path) const = 0;
-  // The metadata of a variable in the nearest group above the store that has one of this name and
-  // length; null if there is none. `group` is the group that NCZarr states, from the root of its
-  // store on, or empty.
+  // The metadata of a variable of this name and length in the nearest group above the store; null
+  // if there is none. `group` is the group that NCZarr states, as a path from the root of its
+  // store, or empty.
   virtual std::shared_ptr<const zarrcore::ArrayMetadata> metadata_above(
       const std::string& group, const std::string& name, std::uint64_t size) const = 0;
   void warn_unreadable(const std::string& node_path, const char* problem) const;

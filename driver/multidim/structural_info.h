@@ -19,10 +19,10 @@ namespace gdal_zarr {
 CPLStringList structural_info(const zarrcore::Format& format, const zarrcore::ArrayMetadata& array,
                               const std::string& node_path);
 
-// What it takes to decode the bytes of one block: of an inner chunk if the array is sharded. Also
-// has ENDIANNESS=LITTLE or BIG for types of more than one byte, TRANSPOSE_ORDER=[1,0] if dimensions
-// are stored in another order, CHUNK_TYPE=INNER for an inner chunk, and CODECS where all that does
-// not describe the whole chain.
+// The information needed to decode the bytes of one block: of an inner chunk if the array is
+// sharded. Also has ENDIANNESS=LITTLE or BIG for types of more than one byte, TRANSPOSE_ORDER=[1,0]
+// if dimensions are stored in another order, CHUNK_TYPE=INNER for an inner chunk, and CODECS where
+// all that does not describe the whole chain.
 CPLStringList block_info(const zarrcore::Format& format, const zarrcore::ArrayMetadata& array,
                          const std::string& node_path);
 

@@ -13,7 +13,7 @@
 namespace gdal_zarr {
 
 // Strings of a known maximum length have fixed length where the format prefers that, unless
-// STRING_FORMAT says otherwise; as fields of structures they always have. A compound becomes a
+// STRING_FORMAT overrides it; as fields of structures they always have. A compound becomes a
 // structure without padding.
 //
 // Throws zarrcore::Error when Zarr has no such type, and on strings of unknown length in a
@@ -27,14 +27,14 @@ struct ChunkLayout {
   // If set, chunks are shards of inner chunks of this shape, which divides chunk_shape.
   std::optional<zarrcore::Shape> inner_shape;
 
-  // Of what a codec compresses at once.
+  // The shape that a codec compresses at once.
   const zarrcore::Shape& compressed_shape() const {
     return inner_shape ? *inner_shape : chunk_shape;
   }
 };
 
-// The smallest multiples of the lengths of `inner`, none of which is 0, that are at least as long
-// as `shape`. Empty if one passes 2^64.
+// The smallest multiples of the lengths of `inner` (none of them 0) that are at least as long as
+// `shape`. Nullopt if one exceeds 2^64.
 std::optional<zarrcore::Shape> multiples_of(const zarrcore::Shape& inner, zarrcore::Shape shape);
 
 // The chunks and shards, by the options BLOCKSIZE, SHARD_CHUNK_SHAPE, CHUNKS, SHARDING, ACCESS,
@@ -43,10 +43,10 @@ std::optional<zarrcore::Shape> multiples_of(const zarrcore::Shape& inner, zarrco
 ChunkLayout make_chunk_layout(const NewArray& array, std::uint64_t item_size,
                               const CreationOptions& options);
 
-// The codecs for elements of `type`, by the options COMPRESS, FILTER, KEEPBITS, CHECKSUM, those of
-// each compressor, and CHUNK_MEMORY_LAYOUT; and the sharding of its layout. Throws zarrcore::Error
-// on options that contradict each other or do not fit the type, and on chunks too large for their
-// compressor.
+// The codecs for elements of `type`, by the options COMPRESS, FILTER, KEEPBITS, CHECKSUM,
+// CHUNK_MEMORY_LAYOUT and each compressor's options; and the sharding of its layout. Throws
+// zarrcore::Error on options that contradict each other or do not fit the type, and on chunks too
+// large for their compressor.
 std::vector<zarrcore::CodecMetadata> make_new_codecs(const zarrcore::DataType& type,
                                                      const ChunkLayout& layout,
                                                      const zarrcore::NewArrayRules& rules,

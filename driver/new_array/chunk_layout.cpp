@@ -116,7 +116,7 @@ Shape proportional_chunk_shape(const Shape& shape, const Shape& ratios, double e
     // Rounding may leave a root slightly below an integer.
     unit = std::pow(elements / ratio, 1 / static_cast<double>(axes.size())) * (1 + 1e-9);
     const auto side = [&](std::size_t axis) { return unit * static_cast<double>(ratios[axis]); };
-    // First what has the length 1: then the others are shorter.
+    // Axes shorter than 1 get the length 1 first: this makes the others shorter.
     auto found = std::ranges::find_if(axes, [&](std::size_t axis) { return side(axis) < 1; });
     if (found == axes.end()) {
       found = std::ranges::find_if(

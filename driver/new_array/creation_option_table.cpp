@@ -64,7 +64,7 @@ constexpr Option kOptions[] = {
 
     // An Icechunk repository: stores/icechunk/icechunk_writer.cpp.
     choice("ICECHUNK_FORMAT", kStore, kIcechunkFormats, "2",
-           "Format of an Icechunk repository that is made"),
+           "Format of an Icechunk repository that is created"),
     text("BRANCH", kStore, "",
          "Of an Icechunk repository: the branch to write to, by default main"),
     rows::new_branch(kStore),
@@ -119,13 +119,13 @@ constexpr Option kOptions[] = {
     choice("CHUNKS", kArray, kChunks, "DEFAULT",
            "AUTO chooses chunks of about 1 MB by the shape, the data type and ACCESS"),
     choice("SHARDING", kArray, kShardings, "NONE",
-           "AUTO chooses shards of about 64 to 128 MB before compression. Their inner chunks are "
-           "those of SHARD_CHUNK_SHAPE or of CHUNKS=AUTO (ZARR_V3 only)"),
+           "AUTO chooses shards of about 64 to 128 MB before compression. Their inner chunks "
+           "have the shape of SHARD_CHUNK_SHAPE or CHUNKS=AUTO (ZARR_V3 only)"),
     lengths("CHUNK_ASPECT_RATIO", kArray, 1,
             "Chooses chunks as CHUNKS=AUTO does, with lengths along the dimensions in this ratio, "
             "such as 1,2,2; along dimensions that are shorter, the whole dimension"),
     integer("CHUNK_ELEMENTS", kArray, 1, 1LL << 31, "",
-            "Elements that chunks are chosen to have at most, instead of those of about 1 MB; with "
+            "Most elements of the chunks that are chosen, instead of about 1 MB; with "
             "CHUNKS=AUTO, SHARDING=AUTO or CHUNK_ASPECT_RATIO"),
     only_with(
         "CHUNKS=AUTO or SHARDING=AUTO",
@@ -162,9 +162,9 @@ constexpr Option kOptions[] = {
             "compress better. Arrays of one dimension, such as coordinates, are not rounded"),
     choice("CHECKSUM", kArray, kChecksums, "NONE", "Checksum stored with each chunk"),
     text("CODECS", kArray, "",
-         "The codecs as JSON, instead of the options above and those of compressors: for ZARR_V3 "
+         "The codecs as JSON, instead of the options above and of compressors: for ZARR_V3 "
          "the member codecs of zarr.json, else an object with the members filters and compressor. "
-         "What has a default may be left out"),
+         "Members that have a default may be left out"),
     boolean("WRITE_EMPTY_CHUNKS", kArray, "NO",
             "Whether written chunks are stored that contain only the fill value, until the array "
             "is closed"),

@@ -16,7 +16,7 @@
 namespace gdal_zarr {
 
 // What an option applies to: a store, a raster created in it, each array. Calls take options of one
-// scope or of several, so these are bits.
+// or several scopes, so these are bits.
 enum OptionScope : std::uint8_t {
   kDatasetOption = 1,
   kRasterOption = 2,
@@ -26,20 +26,20 @@ inline constexpr unsigned kAllOptions = kDatasetOption | kRasterOption | kArrayO
 
 std::span<const Option> creation_options();
 
-// The option of this name or alias, in letters of any case; null if there is none.
+// The option of this name or alias, case-insensitive; null if it does not exist.
 const Option* find_creation_option(std::string_view name);
 
 // The XML of a GDAL_DMD_…CREATIONOPTIONLIST; `element` is the name of its root.
 std::string creation_option_list(unsigned scopes, std::string_view element);
 
 // Warns of entries without effect: names that are not options of these scopes, and options that
-// need another one that is not given. For lists that GDAL does not validate, unlike those for
-// datasets. Throws as CreationOptions does.
+// require another option that is not given. For lists that GDAL does not validate, unlike creation
+// options of datasets. Throws as CreationOptions does.
 void warn_of_unused_options(CSLConstList options, unsigned scopes);
 
 // A copy of the options of an array without a BLOCKSIZE beside CHUNKS=AUTO, SHARDING=AUTO or
-// CHUNK_ASPECT_RATIO: when it copies, GDAL 3.13 adds the block size of the source, also where the
-// caller asks for others.
+// CHUNK_ASPECT_RATIO: when it copies, GDAL 3.13 adds the block size of the source, even if the
+// caller's options determine the chunks.
 CPLStringList without_source_blocks(CSLConstList options);
 
 // Adds to GDAL's own warnings about unknown names those that exist and are similar.

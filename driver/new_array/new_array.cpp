@@ -76,9 +76,9 @@ Codecs given_codecs(const DataType& type, const zarrcore::Format& format,
   });
 }
 
-// Makes the chunks and the first codec, if it makes shards, agree: inner chunks are those of the
-// codec, or else of options. Default chunks, without the option BLOCKSIZE, become a multiple of
-// them.
+// Makes the chunks consistent with the first codec, if it makes shards: the inner chunks are the
+// codec's, or else the options'. Default chunks, without the option BLOCKSIZE, become a multiple of
+// the inner chunks.
 void fit_to_shards(ChunkLayout& layout, Codecs& codecs, const CreationOptions& options) {
   const bool has_shards = !codecs.empty() && codecs.front().name == "sharding_indexed";
   Json none = Json::object();

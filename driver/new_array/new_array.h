@@ -4,7 +4,7 @@
 //   stored_type.cpp            STRING_FORMAT; the data type
 //   chunk_layout.cpp           BLOCKSIZE, SHARD_CHUNK_SHAPE, CHUNKS, SHARDING, ACCESS,
 //                              CHUNK_ASPECT_RATIO, CHUNK_ELEMENTS
-//   new_codecs.cpp             COMPRESS, FILTER, KEEPBITS, CHECKSUM, those of each compressor,
+//   new_codecs.cpp             COMPRESS, FILTER, KEEPBITS, CHECKSUM, each compressor's options,
 //                              CHUNK_MEMORY_LAYOUT
 //   new_array.cpp              CODECS, DIM_SEPARATOR; puts it all together
 #pragma once
@@ -23,11 +23,11 @@ namespace gdal_zarr {
 // A new array as a caller of GDAL describes it, without its creation options.
 struct NewArray {
   zarrcore::Shape shape;
-  std::vector<std::string> dimension_names;  // one for each dimension; empty for no name
+  std::vector<std::string> dimension_names;  // one for each dimension; empty if it has no name
   GDALExtendedDataType type = GDALExtendedDataType::Create(GDT_Byte);
   // The stored type, if it is not the usual one for the type.
   std::optional<zarrcore::DataType> stored_type = {};
-  const zarrcore::Format* format = &zarrcore::v2_format();  // one with rules for new arrays
+  const zarrcore::Format* format = &zarrcore::v2_format();  // must have rules for new arrays
   // The positions of X and Y; by default the last dimension and the one before it.
   std::optional<std::size_t> x = {};
   std::optional<std::size_t> y = {};
@@ -36,9 +36,9 @@ struct NewArray {
   bool keeps_pixels_together = false;
 };
 
-// Applies those of `options` that are for arrays; others, including unknown ones, are ignored. The
-// array has no attributes yet and no fill value, or zero where the format requires one. The caller
-// sets chunk_prefix: here chunks are at the root of the store.
+// Applies the options for arrays in `options`; others, including unknown ones, are ignored. The
+// returned array has no attributes and no fill value, or a fill value of zero if the format
+// requires one. The caller sets chunk_prefix: here chunks are at the root of the store.
 //
 // Throws zarrcore::Error on options that are invalid, that contradict each other or that do not fit
 // the array, and when the format does not have the data type.

@@ -23,13 +23,13 @@ DataType number_type(GDALDataType type) {
               std::string(GDALGetDataTypeName(type)) + "; supported are " + creation_data_types());
 }
 
-// How new arrays have strings.
+// Rules for the data types of strings in new arrays.
 class StringRules {
  public:
   StringRules(const zarrcore::NewArrayRules& rules, const CreationOptions& options)
       : prefers_variable_(rules.prefers_variable_strings), format_(options.text("STRING_FORMAT")) {}
 
-  // Of at most `length` bytes; 0 if that is unknown.
+  // The type for strings of at most `length` bytes; 0 if that is unknown.
   DataType type(std::size_t length) const {
     const bool is_asked = format_ == "ASCII" || format_ == "UNICODE";
     const bool is_fixed = prefers_variable_ ? is_asked : format_ != "VARIABLE";

@@ -28,14 +28,14 @@ class BandValues {
 
   BandValues(Array& array, std::size_t band_count);
 
-  // The value of a band, or a null pointer where all bands have that of the array.
+  // The value of a band, or a null pointer if all bands have the array's value.
   const zarrcore::Json* find(BandItem item, std::size_t band) const;
   // Once all bands have the same value, it becomes the array's; until then it is pending.
   // Throws zarrcore::Error.
   void set(BandItem item, std::size_t band, zarrcore::Json value);
   bool has_changed() const { return has_changed_; }
-  // Writes pending values to the metadata of the array, in which other programs may have changed
-  // those of other bands. Throws zarrcore::Error.
+  // Writes pending values to the metadata of the array. Values that other programs have changed for
+  // other bands are preserved. Throws zarrcore::Error.
   void store();
 
  private:

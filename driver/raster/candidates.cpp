@@ -21,7 +21,7 @@ namespace {
 
 using zarrcore::Error;
 
-// What a walk finds.
+// The result of a walk through the nodes.
 struct Collected {
   Candidates candidates;
   std::vector<std::pair<std::string, std::string>> named;     // by attributes: group and name
@@ -29,7 +29,8 @@ struct Collected {
   std::set<std::pair<std::string, std::string>> ancillaries;  // of an array, and such a path
 };
 
-// CF: the variables that these attributes name describe others. UGRID: those of a mesh do.
+// CF: the variables that these attributes name describe others. UGRID: so do the variables that a
+// mesh names.
 void add_helpers(const zarrcore::Json& attributes, const std::string& group, Collected& found) {
   const std::string* role = zarrcore::find_string(attributes, "cf_role");
   const bool is_mesh = role != nullptr && *role == "mesh_topology";
@@ -102,7 +103,8 @@ bool is_alike(const Candidate& a, const Candidate& b) {
   return a.shape == b.shape && a.type == b.type;
 }
 
-// The largest set of alike arrays of two dimensions in a group; of several, that of the first name.
+// The largest set of similar arrays of two dimensions in a group; among sets of equal size, the one
+// with the first name.
 std::vector<const Candidate*> largest_set(std::span<const Candidate> candidates,
                                           const std::string& group) {
   std::vector<std::vector<const Candidate*>> sets;
@@ -125,8 +127,8 @@ bool is_same_place(const Position& a, const Position& b) {
   return is_same_crs && a.transform.transform == b.transform.transform;
 }
 
-// Returns true if attributes or coordinate variables say where an array is, as far as metadata show
-// it.
+// Returns true if attributes or coordinate variables state an array's position, judging by metadata
+// alone.
 bool is_placed(const Session& session, const Candidate& candidate) {
   const auto array = session.array_metadata(candidate.node_path);
   const std::string group(zarrcore::parent_path(candidate.node_path));
@@ -145,7 +147,7 @@ bool is_placed(const Session& session, const Candidate& candidate) {
   });
 }
 
-// Those that have Y before X, and are where the first of them is.
+// The arrays that have Y before X, and the same position as the first of them.
 std::vector<std::shared_ptr<Array>> at_one_place(const std::vector<std::shared_ptr<Array>>& arrays,
                                                  bool all_are_named) {
   std::vector<std::shared_ptr<Array>> bands;
@@ -241,7 +243,7 @@ Candidates find_candidates(Session& session, bool list_all, const std::string& g
   collect(session, group, collected);
   find_helpers(collected);
   std::set<std::string>& helpers = collected.helpers;
-  // Those that name each other are equals.
+  // Arrays that name each other are equals.
   for (const auto& [array, ancillary] : collected.ancillaries) {
     if (!collected.ancillaries.contains({ancillary, array})) helpers.insert(ancillary);
   }
@@ -304,7 +306,7 @@ std::optional<GroupName> parse_group_name(const Session& session, const std::str
   try {
     path = zarrcore::normalize_path(name);
   } catch (const Error&) {
-    return std::nullopt;  // it may still be that of an array
+    return std::nullopt;  // it may still be the name of an array
   }
   if (session.hierarchy().has(path, zarrcore::NodeKind::array) ||
       !session.hierarchy().has(path, zarrcore::NodeKind::group)) {

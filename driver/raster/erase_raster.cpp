@@ -26,7 +26,7 @@ void erase_overviews(Session& session, const std::string& node_path) {
     levels.remove_all();
     levels.describe({});
   } catch (const zarrcore::Error&) {
-    // They stay: other programs have made something else of them.
+    // The levels stay: another program has replaced them by something else.
   }
 }
 

@@ -120,7 +120,7 @@ class HealpixBand final : public GDALRasterBand {
     nBlockYSize = std::min(kBlockSize, dataset->GetRasterYSize());
   }
 
-  // Made on first use, which may read coordinates.
+  // Computed on first use, which may read coordinates.
   const char* GetDescription() const override { return cells_.GetDescription(); }
   MetadataList GetMetadata(const char* domain) override { return cells_.GetMetadata(domain); }
   const char* GetMetadataItem(const char* name, const char* domain) override {

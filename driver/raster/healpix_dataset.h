@@ -12,9 +12,9 @@
 namespace gdal_zarr {
 
 // A pixel has 22.5/2^level degrees, so that no cell is left out. `slice` has an index for each
-// dimension but that of the cells; when it is empty, they make bands. `name` and `subdataset` are
-// as for RasterDataset. Throws zarrcore::Error if the array is on no such grid, or is too large.
-// The caller owns the dataset.
+// dimension except the one of the cells; if it is empty, these dimensions become bands. `name` and
+// `subdataset` are as for RasterDataset. Throws zarrcore::Error if the array has no such grid, or
+// is too large. The caller owns the dataset.
 GDALDataset* open_on_the_sphere(const std::shared_ptr<Array>& array,
                                 const std::vector<std::uint64_t>& slice, const std::string& name,
                                 const std::string& subdataset);

@@ -20,14 +20,14 @@ bool has_codec(const zarrcore::ArrayMetadata& array, std::string_view name) {
                      [&](const zarrcore::CodecMetadata& codec) { return codec.name == name; });
 }
 
-// Chunks of the same shape as those of `fine`, but none larger than the level.
+// Gives the level chunks of the same shape as `fine` has, but none larger than the level.
 void fit_chunks(zarrcore::ArrayMetadata& level, const Array& fine) {
   const zarrcore::Shape inner = fine.core().inner_chunk_shape();
   if (!level.chunk_runs.empty()) {
     level.chunk_runs.clear();
     level.chunk_shape = inner;
   }
-  if (has_codec(level, "reshape")) return;  // made for chunks of this shape
+  if (has_codec(level, "reshape")) return;  // the codec fits only chunks of this shape
   const bool is_sharded = has_codec(level, "sharding_indexed");
   for (std::size_t i = 0; i < level.shape.size(); ++i) {
     std::uint64_t needed = std::max<std::uint64_t>(1, level.shape[i]);
@@ -64,7 +64,7 @@ OverviewLevels::OverviewLevels(const RasterView& view)
     throw Error("array " + name + " belongs to a pyramid that group /" + pyramid->group +
                 " describes already");
   }
-  // A pyramid of other arrays of the group becomes one that all share.
+  // A pyramid that another array of the group has becomes the shared pyramid of all.
   const auto described = session_.pyramids().of_group(group_);
   if (described.empty()) return;
   for (const Level& level : described.front()->levels) {
@@ -124,7 +124,7 @@ std::shared_ptr<Array> OverviewLevels::make_array(const Array& fine, const std::
   metadata.shape[*view_.y_axis()] = size.rows;
   metadata.shape[*view_.x_axis()] = size.columns;
   fit_chunks(metadata, fine);
-  // The attributes that say what values mean; georeferencing is written separately.
+  // The attributes that give values their meaning; georeferencing is written separately.
   const Json all = std::move(metadata.attributes);
   metadata.attributes = Json::object();
   for (const char* name : {"scale_factor", "add_offset", "units", "_FillValue", "missing_value",

@@ -30,20 +30,20 @@ class OverviewLevels {
   // Throws where the arrays can have no levels.
   explicit OverviewLevels(const RasterView& view);
 
-  // Creates a level, each of whose arrays is empty: of a size, or of that of the raster divided by
-  // the factor, rounded up.
+  // Creates a level with empty arrays: of a given size, or of the raster's size divided by the
+  // factor, rounded up.
   RasterView make(const OverviewSize& size);
   RasterView make(int factor);
   // Removes the levels of the arrays of the view, and the groups of levels that are then empty: of
   // all sizes, or of those that the raster has at these factors.
   void remove_all();
   void remove(const std::set<int>& factors);
-  // Lists the levels that exist in the attribute `multiscales`, or removes it when none does.
-  // `resampling` is the method that has filled those made by make().
+  // Lists the existing levels in the attribute `multiscales`, or removes it if no level exists.
+  // `resampling` is the method by which the levels created by make() were filled.
   void describe(const std::string& resampling);
 
  private:
-  // Of the raster, looked for once.
+  // The position of the raster, determined once.
   const Position& position();
   std::shared_ptr<Array> make_array(const Array& fine, const std::string& group,
                                     const OverviewSize& size);

@@ -1,5 +1,5 @@
-// A band's structure, its colours, and what its values mean: the flags of CF as category names and
-// as an attribute table, and what products say of spectral bands.
+// A band's structure, its colours, and the meaning of its values: the flags of CF as category names
+// and as an attribute table, and products' metadata of spectral bands.
 #include "driver/raster/raster_band.h"
 
 #include <cpl_minixml.h>
@@ -58,7 +58,7 @@ std::unique_ptr<GDALDefaultRasterAttributeTable> make_table(const std::vector<cf
   return table;
 }
 
-// Of STAC's common names. GDAL before 3.10 knows the first three.
+// For STAC's common names. GDAL before 3.10 knows the first three.
 GDALColorInterp color_of(const std::string& common_name) {
   static constexpr std::pair<std::string_view, const char*> kNames[] = {{"red", "Red"},
                                                                         {"green", "Green"},

@@ -41,7 +41,7 @@ class RasterBand final : public GDALPamRasterBand {
   CPLErr SetColorInterpretation(GDALColorInterp interpretation) override;
   // A gray band, or one without colours, becomes one of palette indices.
   CPLErr SetColorTable(GDALColorTable* table) override;
-  // Those in the sidecar, else those of the array's flags.
+  // The categories in the sidecar, else the meanings of the array's flags.
   char** GetCategoryNames() override;
   // As flags, by the CF convention, or if the array has flags, and each band is an array. In the
   // sidecar else, and if flags cannot express them.
@@ -97,7 +97,7 @@ class RasterBand final : public GDALPamRasterBand {
   CPLErr set_number(BandItem item, double number, double default_number);
   RasterDataset& dataset() const { return *static_cast<RasterDataset*>(poDS); }
   // For each dimension that makes bands: DIM_name_INDEX, DIM_name_VALUE, DIM_name_UNIT and, for
-  // times, DIM_name_DATETIME (ISO 8601). Made on first use, because the values have to be read.
+  // times, DIM_name_DATETIME (ISO 8601). Computed on first use, because the values have to be read.
   void make_dimension_metadata();
   void read_flags();
   void load_image_structure();
@@ -113,7 +113,7 @@ class RasterBand final : public GDALPamRasterBand {
   // The name of this band in a list with one for each element of the dimension that makes bands, as
   // rioxarray writes them.
   std::string name_in_list(const zarrcore::Json& names) const;
-  // The name of the array, if it tells this band from the others.
+  // The name of the array, if it distinguishes this band from the others.
   std::string name_among_bands() const;
   // Returns false when there is no nodata value, or none that is a real number.
   template <typename Number>
@@ -127,7 +127,7 @@ class RasterBand final : public GDALPamRasterBand {
   CPLErr set_nodata_of_pam(std::uint64_t value);
 
   bool has_dimension_metadata_ = false;
-  std::string slice_description_;  // made with the metadata
+  std::string slice_description_;  // set with the metadata
   std::string description_;        // the last that make_description() returned
   bool is_serialized_ = false;
   GDALColorInterp stated_color_ = GCI_Undefined;  // by the product

@@ -1,4 +1,4 @@
-// The description of a band, and the metadata that say which slice of an array it is.
+// The description of a band, and the metadata that state which slice of an array it is.
 #include <cpl_conv.h>
 #include <cpl_string.h>
 

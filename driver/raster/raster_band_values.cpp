@@ -26,7 +26,7 @@ bool is_exact(Number value, GDALDataType type, GByte* stored) {
   GDALCopyWords(stored, type, 0, &back, kNumberType<Number>, 0, 1);
   if constexpr (std::is_same_v<Number, double>) {
     if (std::isnan(value)) return std::isnan(back);
-    // A float32 stands for the float64 that is nearest to it.
+    // For a float32, the float64 that is nearest to it counts as exact.
     if (GDALDataTypeIsFloating(type) != 0) return std::isfinite(back) == std::isfinite(value);
   }
   return back == value;
@@ -70,8 +70,9 @@ CPLErr RasterBand::write_nodata(Number value) {
   }
   return guarded(CE_Failure, [&] {
     GByte element[2 * sizeof(double)] = {};
-    // No pixel can have such a value; it is kept in the sidecar for programs that ask for it. They
-    // ask for one of 64 bits as an integer, which it may not be.
+    // No pixel can have such a value, so it is stored in the sidecar, for programs that ask for it.
+    // Not for 64-bit integers: GDAL returns their nodata as an integer, which this value may not
+    // be.
     if (GDALDataTypeIsComplex(eDataType) != 0 || !is_exact(value, eDataType, element)) {
       if (eDataType == GDT_Int64 || eDataType == GDT_UInt64) {
         throw Error("array " + array().GetFullName() + ": the data type " +

@@ -20,7 +20,7 @@ bool is_same_number(double a, double b) {
 CPLErr RasterDataset::AdviseRead(int x, int y, int columns, int rows, int buffer_columns,
                                  int buffer_rows, GDALDataType type, int band_count, int* bands,
                                  OptionList options) {
-  // So Python asks for all bands before GDAL 3.11.
+  // Before GDAL 3.11, Python passes this to request all bands.
   if (band_count == 0 && bands == nullptr) band_count = nBands;
   return GDALPamDataset::AdviseRead(x, y, columns, rows, buffer_columns, buffer_rows, type,
                                     band_count, bands, options);
@@ -87,7 +87,8 @@ int RasterBand::IGetDataCoverageStatus(int x, int y, int columns, int rows, int 
         (stop_mask & GDAL_DATA_COVERAGE_STATUS_EMPTY) != 0);
     if (!covered) return kUnknown;
     auto [stored, all] = *covered;
-    // Programs do not copy what is empty: others then read it as nodata, or zero without.
+    // Programs do not copy empty areas: in the copy, they would read as nodata, or as zero without
+    // nodata.
     if (stored < all && !missing_is_nodata()) stored = all;
     if (percentage != nullptr) {
       *percentage = 100.0 * static_cast<double>(stored) / static_cast<double>(all);

@@ -38,7 +38,7 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
   geotransform_ = position.transform.transform;
   control_points_.stored = std::move(position.gcps);
   crs_ = view_.array().pam_crs();
-  // Made by this thread, which lives longer than that of a request.
+  // Cloned by this thread, since objects of a worker thread may not outlive it.
   if (!crs_ && position.crs.crs) crs_.reset(position.crs.crs->Clone());
   if (crs_) set_axis_mapping(*crs_, 1, 2);
   crs_is_of_points_ = !geotransform_ && !control_points_.stored.empty();
@@ -140,8 +140,8 @@ CPLErr RasterDataset::flush(bool at_closing) {
   return of_store != CE_None ? of_store : of_sidecar;
 }
 
-// The sidecar of a store in an archive is added to it by GDAL, which needs a complete archive and
-// leaves one that cannot be changed any more.
+// GDAL adds the sidecar of a store in an archive to the archive. For that the archive must be
+// complete, and it cannot be changed afterwards.
 CPLErr RasterDataset::flush_archive(bool at_closing) {
   if (flush_to_store() != CE_None) {
     // GDAL would make an archive for it alone.
@@ -151,7 +151,7 @@ CPLErr RasterDataset::flush_archive(bool at_closing) {
   return at_closing ? flush_sidecar(at_closing) : CE_None;
 }
 
-// And dirty blocks of GDAL's cache.
+// Also flushes dirty blocks of GDAL's cache.
 CPLErr RasterDataset::flush_sidecar(bool at_closing) {
   CPLErr result = CE_None;
   if (view_.arrays().size() > 1 && (nPamFlags & GPF_DIRTY) != 0) {
@@ -164,7 +164,7 @@ CPLErr RasterDataset::flush_sidecar(bool at_closing) {
   const CPLErr of_pam = GDALPamDataset::FlushCache(at_closing);
   if (of_pam != CE_None) result = of_pam;
 #else
-  // What fails there is reported to the error handler only.
+  // Failures there are reported to the error handler only.
   GDALPamDataset::FlushCache(at_closing);
 #endif
   for (RasterDataset* part : parts()) {
@@ -263,7 +263,7 @@ char** RasterDataset::GetFileList() {
       return files.StealList();
     }
     if (has_reference_prefix(GetDescription())) {
-      // GDAL would look for files by names that are none of references.
+      // GDAL would look for files named after the dataset, which do not exist for references.
       files.AddString(root.c_str());
     } else {
       files.AddString(has_reference_prefix(session.path()) ? root.c_str() : session.path().c_str());

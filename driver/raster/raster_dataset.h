@@ -26,10 +26,10 @@ class RasterBand;
 
 // GDAL's domain of metadata about how pixels are stored.
 inline constexpr const char* kImageStructure = "IMAGE_STRUCTURE";
-// The domain that says which chunks are stored. It is in no list of domains: copies of a dataset
-// would list its store.
+// The metadata domain that lists the stored chunks. It is in no list of domains, or copies of a
+// dataset would contain it.
 inline constexpr const char* kStoredChunks = "STORED_CHUNKS";
-// The domain that says from what CRS and position were taken.
+// The metadata domain that states the sources of CRS and position.
 inline constexpr const char* kGeoreferencingSource = "GEOREFERENCING_SOURCE";
 
 class RasterDataset final : public GDALPamDataset {
@@ -42,13 +42,13 @@ class RasterDataset final : public GDALPamDataset {
   RasterDataset(RasterView view, const std::string& name, const std::string& subdataset,
                 double metadata_seconds = kDefaultMetadataSeconds, bool turns_north_up = false,
                 const SidecarTexts* known_sidecars = nullptr);
-  // Of arrays that have just been created: none has a sidecar, also if there is one of an older
-  // version for arrays of their names.
+  // Opens arrays that have just been created. They have no sidecar, even if an older version left
+  // one for arrays of the same names.
   static std::unique_ptr<RasterDataset> of_new_arrays(RasterView view, const std::string& name,
                                                       const std::string& subdataset);
   static constexpr double kDefaultMetadataSeconds = 5;
 
-  // Flushes what is pending; a failure is reported as CE_Failure.
+  // Flushes pending changes; a failure is reported as CE_Failure.
   ~RasterDataset() override;
 
   const RasterView& view() const { return view_; }
@@ -63,13 +63,14 @@ class RasterDataset final : public GDALPamDataset {
   bool build_default_overviews(GDALProgressFunc progress, void* progress_data);
   // For a raster of several arrays: takes over the sidecar of each.
   void load_sidecars_of_arrays();
-  // Its arrays may be used by other threads: what follows from their attributes stays as it is.
+  // Other threads may use the dataset's arrays: values derived from their attributes are not
+  // updated any more.
   void share_arrays() { shares_arrays_ = true; }
   // Writes everything pending, as FlushCache() does.
   CPLErr flush(bool at_closing);
-  // The same without GDAL's files beside the store, which a copy that fails must not leave behind.
+  // The same without GDAL's files beside the store, which must not remain after a failed copy.
   CPLErr flush_to_store();
-  // For a dataset whose arrays are removed: nothing of it is written any more, not even a sidecar.
+  // For a dataset whose arrays are removed: nothing is written any more, not even a sidecar.
   void discard();
 
   const OGRSpatialReference* GetSpatialRef() const override;
@@ -101,8 +102,8 @@ class RasterDataset final : public GDALPamDataset {
   CPLErr Close(GDAL_ZARR_CLOSE_PARAMETERS) override;
 #endif
 
-  // Loads the chunks of a window, for later reads; the size of the buffer does not matter. Options:
-  // those of Array::advise(), for each band.
+  // Loads the chunks of a window, for later reads; the size of the buffer does not matter. Options
+  // for each band: see Array::advise().
   CPLErr AdviseRead(int x, int y, int columns, int rows, int buffer_columns, int buffer_rows,
                     GDALDataType type, int band_count, int* bands, OptionList options) override;
 
@@ -113,7 +114,8 @@ class RasterDataset final : public GDALPamDataset {
   // The mask of a band (counted from 1) in the store, or null.
   GDALRasterBand* mask_of(int band);
   bool has_one_mask();  // for all bands
-  // Of the dataset, or of one band. In a store that cannot have the array, a file beside it.
+  // Creates a mask for the dataset, or for one band. In a store that cannot have the array, it is a
+  // file beside it.
   CPLErr create_mask(int flags, int band);
 
   // The coarser levels of the pyramid whose finest level this is, the finer first.
@@ -152,10 +154,10 @@ class RasterDataset final : public GDALPamDataset {
 
   // An overview of `fine`.
   RasterDataset(RasterView view, const RasterDataset& fine);
-  // The indexing variables of the dimensions that make bands, or null; kept so that their chunks
-  // stay cached.
+  // The indexing variables of the dimensions that make bands, or null. The dataset holds them so
+  // that their chunks stay cached.
   const std::vector<std::shared_ptr<GDALMDArray>>& variables_of_bands();
-  // Those of the array of a band (counted from 0).
+  // The values of the array that a band (counted from 0) belongs to.
   BandValues& values_of_bands(int band);
   void store_values_of_bands();
   void make_bands();
@@ -167,14 +169,14 @@ class RasterDataset final : public GDALPamDataset {
   void set_image_structure();
   // The items of the domain STORED_CHUNKS; see Array::stored_chunks().
   MetadataList stored_chunks();
-  // A raster of several arrays has no place of its own: its parts are in the sidecars of the
+  // A raster of several arrays has no sidecar for itself: its parts are in the sidecars of the
   // arrays.
   void set_sidecar_place();
   // The files that load_sidecars_of_arrays() and load_sidecar() need.
   std::set<std::string> sidecars_to_read() const;
   void load_sidecar();
   void save_sidecar();
-  // Those that exist.
+  // The sidecar files that exist.
   std::vector<std::string> sidecar_files();
   CPLErr flush_archive(bool at_closing);
   CPLErr flush_sidecar(bool at_closing);
@@ -184,7 +186,7 @@ class RasterDataset final : public GDALPamDataset {
   void place(const GeoTransform& transform);
   void store_georeferencing();
   void turn_north_up();
-  // What the product says of the bands: colours and wavelengths.
+  // Sets colours and wavelengths of the bands as the product states them.
   void set_spectral_bands();
   // Returns true if all bands have the same nodata value, or none.
   bool shares_nodata();
@@ -194,7 +196,8 @@ class RasterDataset final : public GDALPamDataset {
   void flush_blocks(std::span<const int> bands, int x, int y, int columns, int rows);
   // The shown attributes that all arrays have in common: others are about one band.
   zarrcore::Json shared_attributes() const;
-  // Those of the array's group, and of the root where that has none; empty without a group.
+  // The attributes of the array's group, and the root's attributes that the group does not have;
+  // empty without a group.
   zarrcore::Json group_attributes() const;
   // Updates an item of the metadata after a change of the attribute of a band.
   void show_attribute(const char* name);
@@ -221,16 +224,16 @@ class RasterDataset final : public GDALPamDataset {
   bool fill_overviews(const char* resampling, std::span<RasterDataset* const> levels,
                       std::span<const int> bands, GDALProgressFunc progress, void* progress_data);
 
-  // Made by the destructor. The first member, so that it covers the destructors of the others.
+  // Set by the destructor. The first member, so that it covers the destructors of the others.
   std::optional<FirstFailure> closing_;
   RasterView view_;
   std::shared_ptr<OGRSpatialReference> crs_;
   bool crs_is_of_points_ = false;  // of ground control points alone
   std::optional<GeoTransform> geotransform_;
-  // Of the store, read on first use.
+  // The ground control points of the store, read on first use.
   struct ControlPoints {
     std::vector<GroundControlPoint> stored;
-    std::vector<GDAL_GCP> list;  // its texts are those of `stored`
+    std::vector<GDAL_GCP> list;  // its texts belong to `stored`
     std::shared_ptr<OGRSpatialReference> crs;
     bool are_read = false;
     bool are_of_product = false;  // not the array's own
@@ -249,7 +252,7 @@ class RasterDataset final : public GDALPamDataset {
   SidecarTexts sidecar_texts_;  // until they are loaded
   std::string loaded_sidecar_;  // the file; empty for none
   bool has_new_arrays_ = false;
-  // What an older version kept must not be used any more.
+  // True if the sidecar of an older version must no longer be used.
   bool hides_older_sidecar_ = false;
   bool georeferencing_has_changed_ = false;
   bool builds_overviews_when_closed_ = false;
@@ -262,7 +265,7 @@ class RasterDataset final : public GDALPamDataset {
   std::vector<std::unique_ptr<RasterDataset>> old_overviews_;  // that no longer are
   std::optional<std::vector<std::unique_ptr<RasterDataset>>> masks_;
   std::optional<std::vector<std::shared_ptr<GDALMDArray>>> variables_of_bands_;
-  std::vector<BandValues> band_values_;                // of each array, made on first use
+  std::vector<BandValues> band_values_;                // of each array, created on first use
   double metadata_seconds_ = kDefaultMetadataSeconds;  // that are left
 };
 

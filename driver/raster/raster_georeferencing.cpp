@@ -1,5 +1,5 @@
 // The georeferencing of the classic dataset: CRS, geotransform, and ground control points, which
-// are those in the sidecar, else those of the store.
+// are read from the sidecar, else from the store.
 #include <algorithm>
 
 #include "driver/conventions/crs.h"
@@ -10,7 +10,7 @@
 namespace gdal_zarr {
 
 const OGRSpatialReference* RasterDataset::GetSpatialRef() const {
-  // As other formats: that of control points is not the raster's own.
+  // As in other formats, the CRS of control points is not the raster's own.
   if (!geotransform_ && !control_points_.stored.empty()) return nullptr;
   return crs_ ? crs_.get() : GDALPamDataset::GetSpatialRef();
 }
@@ -155,7 +155,7 @@ CPLErr RasterDataset::SetGCPs(int count, const GDAL_GCP* points, const OGRSpatia
     }
     if (!stores_gcps(crs)) stored.clear();
     const bool is_stored = !stored.empty();
-    // `points` and `crs` may be those of this dataset: they live until the end.
+    // `points` and `crs` may belong to this dataset: they must stay valid until the end.
     ControlPoints replaced;
     const auto replaced_crs = crs_;
     if (stored != control_points_.stored) {

@@ -14,7 +14,7 @@ namespace gdal_zarr {
 namespace {
 
 // Returns true if a window between pixels has other lengths than the whole pixels given with it:
-// then pixels are resampled, even if as many are asked for.
+// then pixels are resampled, even if the buffer has the same size.
 bool has_other_lengths(const GDALRasterIOExtraArg& extra, int columns, int rows) {
   return extra.bFloatingPointWindowValidity != FALSE &&
          (extra.dfXSize != columns || extra.dfYSize != rows);
@@ -27,7 +27,7 @@ bool is_of_whole_pixels(const GDALRasterIOExtraArg& extra, int x, int y, int col
           extra.dfYSize == rows);
 }
 
-// Each run of columns is read with each run of rows, in a request of its own.
+// Each run of columns is read with each run of rows, in a separate request.
 constexpr std::size_t kMaxRuns = 8;
 
 // The rows of a window that are written at a time have at most so many bytes.
@@ -166,8 +166,8 @@ void RasterDataset::flush_blocks(std::span<const int> bands, int x, int y, int c
   }
 }
 
-// Reads to a smaller buffer, whose size is that of the request. Nullopt where the pixels are too
-// unevenly spaced.
+// Reads to a buffer that is smaller than the window. Nullopt where the pixels are too unevenly
+// spaced.
 std::optional<CPLErr> RasterDataset::read_decimated(int x, int y, int columns, int rows,
                                                     const RasterRequest& request,
                                                     std::span<const int> bands) {

@@ -141,7 +141,7 @@ void RasterDataset::show_attribute(const char* name) {
   GDALDataset::SetMetadataItem(name, value != nullptr ? attribute_text(*value).c_str() : nullptr);
 }
 
-// The attributes of the arrays override those of the groups.
+// Attributes of arrays override attributes of their groups.
 zarrcore::Json RasterDataset::stored_items() const {
   zarrcore::Json items = group_attributes();
   items.update(shared_attributes());
@@ -228,9 +228,9 @@ void RasterDataset::set_image_structure() {
     GDALDataset::SetMetadataItem("INTERLEAVE", interleave, kImageStructure);
 }
 
-// Replaces the attributes that are shown as metadata, or those of the item `only`. Those that the
-// text leaves as they were shown stay as the arrays or the root have them by now: with their type,
-// and as other programs have changed them.
+// Replaces the attributes that are shown as metadata, or only the attribute of the item `only`. An
+// attribute whose text is unchanged is left as it is now stored in the arrays or the root: with its
+// type, and with changes by other programs.
 void RasterDataset::change_metadata(CPLStringList metadata, const char* only) {
   const zarrcore::Json root = group_attributes();
   zarrcore::Json shared = shared_attributes();
@@ -242,7 +242,7 @@ void RasterDataset::change_metadata(CPLStringList metadata, const char* only) {
   }
   const Items items = parse_items(metadata.List());
   const std::map<std::string, std::string> given(items.begin(), items.end());
-  // Of the store, as callers have seen it.
+  // Returns true if the new metadata leave the attribute as callers have seen it.
   const auto is_as_shown = [&](const std::string& name) {
     if (only != nullptr) return !EQUAL(only, name.c_str());
     const auto it = given.find(name);
@@ -303,9 +303,9 @@ void RasterDataset::change_metadata(CPLStringList metadata, const char* only) {
       if (!mask.empty()) changed.attributes = with_mask(std::move(changed.attributes), mask);
     });
   }
-  // At once: no document may have the new registration with the old transform.
+  // Stored immediately: no document may have the new registration with the old transform.
   if (has_moved && geotransform_) store_georeferencing();
-  // What others have changed is not shown yet.
+  // Changes by other programs are not shown yet.
   zarrcore::Json read = stored_items();
   zarrcore::erase_members(read, is_as_shown);
   for (const auto& [name, value] : read_items_.items()) {

@@ -1,5 +1,5 @@
 // The overviews of the classic dataset, which are coarser levels of its pyramid, and its masks,
-// which are arrays of the store or files that GDAL keeps beside it.
+// which are arrays of the store or GDAL's files beside it.
 #include <algorithm>
 #include <numeric>
 
@@ -16,10 +16,10 @@
 namespace gdal_zarr {
 namespace {
 
-// Halving the longest raster more often leaves nothing of it.
+// Halving the largest raster more often leaves less than one pixel.
 constexpr std::size_t kMaxOverviews = 31;
 
-// The arrays of each coarser level, in the order of those of the view.
+// The arrays of each coarser level, in the order of the view's arrays.
 std::vector<std::vector<std::shared_ptr<Array>>> overview_arrays(const RasterView& view) {
   std::vector<std::vector<std::shared_ptr<Array>>> levels;
   for (const auto& array : view.arrays()) {
@@ -69,7 +69,7 @@ constexpr double kValid = 255;
 
 }  // namespace
 
-// Datasets that GDAL's callers may still refer to are kept.
+// Overview datasets are not destroyed, because GDAL's callers may still refer to them.
 void RasterDataset::forget_overviews() {
   if (!overviews_) return;
   for (auto& overview : *overviews_) old_overviews_.push_back(std::move(overview));
@@ -199,7 +199,7 @@ bool RasterDataset::refill_overviews(const char* resampling, const std::set<int>
   return fill_overviews(resampling, targets, bands, progress, progress_data);
 }
 
-// Each level is made from the one before.
+// Each level is computed from the previous one.
 bool RasterDataset::fill_overviews(const char* resampling, std::span<RasterDataset* const> levels,
                                    std::span<const int> bands, GDALProgressFunc progress,
                                    void* progress_data) {
@@ -246,7 +246,7 @@ bool RasterDataset::build_default_overviews(GDALProgressFunc progress, void* pro
                         factors.data(), 0, nullptr, progress, progress_data, nullptr) == CE_None;
 }
 
-// Of each array, or one for all.
+// A mask for each array, or one for all.
 const std::vector<std::unique_ptr<RasterDataset>>& RasterDataset::masks() {
   if (masks_) return *masks_;
   masks_.emplace();

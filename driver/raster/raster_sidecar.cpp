@@ -1,4 +1,4 @@
-// What GDAL keeps in files of the raster's arrays: reading and writing the sidecars.
+// Reads and writes the sidecars: the data that GDAL keeps in files beside the raster's arrays.
 #include <cpl_conv.h>
 #include <cpl_minixml.h>
 #include <cpl_string.h>
@@ -48,8 +48,8 @@ void complete_gcps(CPLXMLNode* list, std::span<const GDAL_GCP> points,
   }
 }
 
-// GDAL writes all items of the default domain with those of other domains. Copies of stored items
-// would be out of date once another program changes the attributes.
+// GDAL writes all items of the default domain together with the items of other domains. Copies of
+// stored items would be out of date once another program changes the attributes.
 void remove_items(CPLXMLNode* part, const CPLStringList& items) {
   std::set<std::pair<std::string, std::string>> stored;  // as GDAL splits items for the file
   for (int i = 0; i < items.size(); ++i) {
@@ -81,7 +81,7 @@ std::unique_ptr<RasterDataset> RasterDataset::of_new_arrays(RasterView view,
   auto dataset = std::make_unique<RasterDataset>(std::move(view), name, subdataset,
                                                  kDefaultMetadataSeconds, false, &none);
   dataset->has_new_arrays_ = true;
-  // A new store has none of older versions.
+  // A new store has no sidecars of older versions.
   if (subdataset.empty() || dataset->psPam == nullptr) return dataset;
   for (std::size_t i = 0; i < dataset->view_.arrays().size(); ++i) {
     for (const SidecarPart& older : dataset->place_of_array(i).older) {
@@ -186,7 +186,7 @@ void RasterDataset::save_sidecar() {
     return true;
   };
   const std::string file = sidecar_file(place.stem);
-  // Nobody expects files beside what is read from a server.
+  // Users do not expect files beside data that is read from a server.
   const bool is_on_server = STARTS_WITH(file.c_str(), "/vsicurl");
   bool is_written = !is_on_server && write(file);
   if (!is_written && PamGetProxy(place.stem.c_str()) == nullptr) {
@@ -208,7 +208,7 @@ std::vector<std::string> RasterDataset::sidecar_files() {
   return files;
 }
 
-// A raster of several arrays has no sidecar of its own: each array has one, which it also uses when
+// A raster of several arrays has no sidecar for itself: each array has one, which it also uses when
 // it is opened alone.
 std::unique_ptr<RasterDataset> RasterDataset::dataset_of_array(std::size_t index) const {
   const auto& array = view_.arrays()[index];

@@ -44,7 +44,7 @@ bool is_named(const CPLXMLNode* subdataset, const std::string& name) {
   return name == CPLGetXMLValue(subdataset, "name", "");
 }
 
-// Null for what is not a sidecar.
+// Null if the text is not a sidecar.
 SidecarXml parse(const std::string& text, CPLXMLNode*& root) {
   const QuietCall call;
   SidecarXml tree(text.empty() ? nullptr : CPLParseXMLString(text.c_str()), &CPLDestroyXMLNode);
@@ -75,7 +75,7 @@ void copy_domains(GDALMajorObject& source, GDALMajorObject& destination) {
   }
 }
 
-// Only one that is kept beside the source: none is computed.
+// Copies a histogram that is stored beside the source. Does not compute one.
 void copy_histogram(GDALRasterBand& source, GDALRasterBand& destination) {
   double low = 0;
   double high = 0;
@@ -141,7 +141,7 @@ SidecarPlace sidecar_place(const RasterView& view, const std::string& subdataset
   place.name = is_folder ? slice : name;
   if (is_folder) place.older.push_back({beside, name});
   if (subdataset != name) place.older.push_back({beside, subdataset});
-  // Of a folder that has been packed.
+  // For a folder that was packed into the archive.
   if (is_in_archive(store.description())) {
     place.older.push_back({join_vsi_path(store.description(), in_store + ".aux.xml"), slice});
   }
@@ -156,14 +156,14 @@ std::string sidecar_file(const std::string& stem) {
 std::string read_sidecar(const std::string& file) {
   const QuietCall call;
   try {
-    // Opening what is not referenced is an error to file systems of references.
+    // In file systems of references, opening a file that is not referenced is an error.
     if (VSIIsLocal(file.c_str()) && !is_file(file)) return {};
     const File opened = open_file(file, kUsualBytes);
     const std::uint64_t size = opened ? file_size(opened.get()) : 0;
     if (size == 0 || size > kMaxSidecarBytes) return {};
     return std::string(read_bytes(opened.get(), 0, size).text());
   } catch (const zarrcore::Error&) {
-    return {};  // a server may refuse what it has not
+    return {};  // a server may refuse access to a file that does not exist
   }
 }
 
@@ -230,7 +230,7 @@ void copy_unstored(GDALDataset& source, GDALDataset& destination) {
 
 void copy_unstored(GDALRasterBand& source, GDALRasterBand& destination) {
   if (GDALColorTable* table = source.GetColorTable()) destination.SetColorTable(table);
-  // Those of flags, which are attributes, come with the array.
+  // Names of flags are attributes, which are copied with the array.
   if (char** names = source.GetCategoryNames();
       names != nullptr && !are_equal(names, destination.GetCategoryNames())) {
     destination.SetCategoryNames(names);
@@ -244,7 +244,7 @@ void copy_unstored(GDALRasterBand& source, GDALRasterBand& destination) {
   CPLStringList metadata;
   const CSLConstList items = source.GetMetadata();
   for (int i = 0; i < CSLCount(items); ++i) {
-    // DIM_ items, which say what slice a band is, follow from the new array.
+    // DIM_ items, which state the slice that a band is, follow from the new array.
     if (!STARTS_WITH_CI(items[i], "DIM_")) metadata.AddString(items[i]);
   }
   if (!metadata.empty()) destination.SetMetadata(metadata.List());

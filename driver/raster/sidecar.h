@@ -1,8 +1,8 @@
-// Where GDAL keeps what Zarr cannot store of a raster: in a sidecar, a file with the XML of GDAL's
-// persistent auxiliary metadata (PAM). In a store that is a folder, each array has its own in its
-// folder, gdal.aux.xml, so that it has the same one by whatever name it is opened, and is moved and
-// removed with the array. Other stores have one file beside them, with a part for each array, as
-// all stores had in older versions.
+// Where GDAL stores metadata of a raster that Zarr cannot express: in a sidecar, a file with the
+// XML of GDAL's persistent auxiliary metadata (PAM). In a store that is a folder, each array has
+// its own in its folder, gdal.aux.xml, so that it has the same one by whatever name it is opened,
+// and is moved and removed with the array. Other stores have one file beside them, with a part for
+// each array, as all stores had in older versions.
 #pragma once
 
 #include <cpl_minixml.h>
@@ -19,7 +19,7 @@
 namespace gdal_zarr {
 
 using SidecarXml = std::unique_ptr<CPLXMLNode, decltype(&CPLDestroyXMLNode)>;
-// By file; empty for one that does not exist.
+// The contents of sidecar files by path; empty if the file does not exist.
 using SidecarTexts = std::map<std::string, std::string>;
 
 // A <Subdataset> of a file; if the name is empty, what the file has outside of all of them.
@@ -32,12 +32,12 @@ struct SidecarPlace {
   // The file is this with ".aux.xml" appended, or a file that GDAL has in a folder of proxies.
   std::string stem;
   std::string name;  // of the part
-  // Where older versions and other drivers keep it; the first that exists is used.
+  // Where older versions and other drivers store it; the first that exists is used.
   std::vector<SidecarPart> older;
 };
 
-// Of a raster of one array. `subdataset` is the name of its part in older versions; empty if it was
-// outside of all parts.
+// The sidecar of a raster of one array. `subdataset` is the name of its part in older versions;
+// empty if it was outside of all parts.
 SidecarPlace sidecar_place(const RasterView& view, const std::string& subdataset);
 
 // The file of a stem.
@@ -57,15 +57,16 @@ SidecarXml find_sidecar_part(const std::string& text, const std::string& name);
 // it is null. Null if no part is left.
 SidecarXml replace_sidecar_part(const std::string& text, const std::string& name, SidecarXml part);
 
-// A part that says nothing, but exists.
+// A part without content, which exists nevertheless.
 SidecarXml empty_sidecar_part();
 
-// Copying what Zarr cannot store. GDAL keeps it in the sidecar, an .aux.xml file beside the store.
+// Copies what Zarr cannot express. GDAL stores it in the sidecar, an .aux.xml file beside the
+// store.
 
 // Ground control points, and metadata of other domains than the default one.
 void copy_unstored(GDALDataset& source, GDALDataset& destination);
 
-// Metadata, colour table, names of categories, attribute table, and a histogram that is kept.
+// Copies metadata, colour table, names of categories, attribute table, and a stored histogram.
 void copy_unstored(GDALRasterBand& source, GDALRasterBand& destination);
 
 }  // namespace gdal_zarr

@@ -6,7 +6,7 @@
 //   URL|zip:path|zarr3:                 a URL pipeline; see is_url_pipeline()
 //   ICECHUNK:path?branch=NAME           an Icechunk repository; see icechunk/icechunk_path.h
 //   ZARR:"path"                         any path, also one that cannot be examined beforehand
-//   ZARR:"path":/group/array            one array; the first slash may be missing
+//   ZARR:"path":/group/array            one array; the first slash is optional
 //   ZARR:"path":/group/array:3:0        one 2D slice of an array of more dimensions
 //   ZARR:"path":/group/array:bands=1-9  some of its slices as bands, counted from 1
 #pragma once
@@ -49,11 +49,12 @@ std::optional<BandRange> parse_band_range(std::string_view text, char separator)
 std::string format_connection_string(const std::string& store_path, const std::string& array);
 
 // URL pipelines, in which zarr-python and Neuroglancer name stores in archives: a URL, then after
-// each "|" how to open what is left of it (specification url-pipeline, version 0):
+// each "|" how to open the result so far (specification url-pipeline, version 0):
 //
-//   s3://bucket/x.zip|zip:folder/|zarr3: https://host/x.icechunk|icechunk://tag.v5/|zarr3:
+//   s3://bucket/x.zip|zip:folder/|zarr3:
+//   https://host/x.icechunk|icechunk://tag.v5/|zarr3:
 //
-// The formats zarr2:, zarr3: and n5: are accepted, and found out by the store's documents.
+// The formats zarr2:, zarr3: and n5: are accepted, but the store's documents decide the format.
 //
 // Returns true if `name` has the form of a pipeline: with a known scheme at its start, or after its
 // first "|".

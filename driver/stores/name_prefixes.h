@@ -3,9 +3,9 @@
 
 namespace gdal_zarr {
 
-// Makes GDAL see a folder behind every such name, without any request. Before older versions of
-// GDAL create a dataset, they delete the one that has the name unless it is a folder: so they never
-// ask for a repository to be deleted, unless a person does.
+// Makes every name with such a prefix look like a folder to GDAL, without any request. Older
+// versions of GDAL delete an existing dataset before they create one of the same name, unless it is
+// a folder: thus they delete a repository only if the user asks for it.
 void install_name_prefixes();
 
 }  // namespace gdal_zarr

@@ -39,7 +39,7 @@ std::shared_ptr<zarrcore::Store> make_folder_store(const std::string& folder) {
   try {
     target = parse_zip_target(folder);
   } catch (const Error&) {
-    // Only GDAL knows where the name of the archive ends.
+    // Only GDAL can determine where the name of the archive ends.
   }
   return target ? with_last_entries(std::move(store), *target) : std::move(store);
 }

@@ -27,8 +27,8 @@ using zarrcore::Error;
 // Pages of a database are as large as this at most. The first one has its tables.
 constexpr int kMaxPage = 1 << 16;
 
-// Text would have another length. That of bytes is known without reading them, but not that of what
-// is cast.
+// Lengths are in bytes; length() of a text would count characters. The length of a blob is known
+// without reading it, the length of a cast value is not.
 constexpr const char* kValue = "CAST(v AS BLOB)";
 constexpr const char* kLength =
     "CASE typeof(v) WHEN 'blob' THEN length(v) ELSE length(CAST(v AS BLOB)) END";
@@ -48,7 +48,7 @@ bool has_table(std::string_view start) {
   return page.find("CREATE TABLE zarr(k TEXT PRIMARY KEY, v BLOB)") != page.npos;
 }
 
-// What hex() of SQL made; nullopt if the digits are not those of `size` bytes.
+// Converts the result of SQL's hex(); nullopt if it is not the digits of `size` bytes.
 std::optional<Buffer> bytes_of_digits(std::string_view digits, std::uint64_t size) {
   if (digits.size() != 2 * size) return std::nullopt;
   Buffer bytes(size);
@@ -77,7 +77,7 @@ class SqliteStore final : public zarrcore::Store {
   }
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
-    // Without reading a value that is too large.
+    // Does not read a value that is too large.
     std::string columns = kLength;
     columns += ", CASE WHEN " + columns + " <= ";
     columns += std::to_string(std::min<std::uint64_t>(max_size, INT64_MAX)) + " THEN ";
@@ -187,7 +187,7 @@ class SqliteStore final : public zarrcore::Store {
     return static_cast<std::uint64_t>(row.GetFieldAsInteger64(0));
   }
 
-  // What an expression of SQL gives for a value.
+  // The result of an SQL expression for a value.
   Buffer read(const std::string& what, std::string_view key, std::uint64_t size) {
     std::optional<Buffer> bytes;
     query(value_where(what, key), [&](const OGRFeature& row) { bytes = bytes_in(row, 0, size); });

@@ -14,8 +14,8 @@ namespace gdal_zarr {
 // database are for other drivers, GeoPackages too.
 bool is_sqlite_store(GDALOpenInfo* info);
 
-// Returns true if the path is that of a database, whatever its tables; on the network only if it
-// has a database's usual extension.
+// Returns true if the file at `path` is a database with any tables; on the network only if it has a
+// database's usual extension.
 bool is_sqlite_store(const std::string& path);
 
 // Throws zarrcore::Error when the database cannot be read.

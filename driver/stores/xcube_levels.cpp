@@ -31,7 +31,7 @@ using zarrcore::Json;
 
 constexpr const char* kLevelsFile = ".zlevels";
 constexpr const char* kConsolidated = "consolidated_metadata";  // a member of documents of v3
-// As many as halve the largest size that Zarr can state to one pixel.
+// Enough to halve the largest size that Zarr can state to one pixel.
 constexpr std::uint64_t kMaxLevels = 64;
 
 class XcubeLevels final : public zarrcore::ForwardingStore {
@@ -95,7 +95,8 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
   }
 
  private:
-  // `documents` with those of all levels, by their keys; empty unless all levels are consolidated.
+  // `documents` with the documents of all levels, by key; nullopt unless all levels are
+  // consolidated.
   std::optional<Json> with_levels(Json documents, bool is_v3) {
     for (const std::string& level : levels_) {
       auto document = read(zarrcore::join_path(
@@ -129,7 +130,7 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
   std::map<std::string, std::string, std::less<>> documents_;  // of the root
 };
 
-// How many levels the file says there are; empty without the file.
+// The number of levels that the file states; empty without the file.
 std::optional<std::uint64_t> stated_levels(zarrcore::Store& folder) {
   const auto text = folder.get(kLevelsFile, zarrcore::kMaxDocumentBytes);
   if (!text) return std::nullopt;
@@ -148,7 +149,7 @@ std::optional<std::uint64_t> stated_levels(zarrcore::Store& folder) {
 
 bool is_xcube_pyramid(const std::string& folder) {
   const bool is_named = EQUAL(CPLGetExtension(folder.c_str()), "levels");
-  // GDAL asks of each folder that is opened, and requests cost time.
+  // GDAL calls this for each folder that is opened, and requests cost time.
   if (!is_named && !VSIIsLocal(folder.c_str())) return false;
   const auto has = [&](const char* name) { return path_exists(join_vsi_path(folder, name)); };
   return has(kLevelsFile) || (is_named && (has("0.zarr") || has("0.link")));

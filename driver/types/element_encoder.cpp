@@ -101,7 +101,7 @@ std::unique_ptr<const ElementConverter> make_text_encoder(const DataType& type) 
 // Encodes numbers as strings, as GDAL formats them.
 std::unique_ptr<const ElementConverter> make_number_text_encoder(const GDALExtendedDataType& number,
                                                                  const DataType& type) {
-  // What elements of variable length point to.
+  // The memory that elements of variable length point to.
   struct Texts {
     std::mutex mutex;
     zarrcore::Arena arena;

@@ -133,7 +133,7 @@ std::unique_ptr<const ElementConverter> make_number_formatter(const GDALExtended
   });
 }
 
-// The numbers and strings in an element, those of nested structures included.
+// The number of numbers and strings in an element, including nested structures.
 std::uint64_t count_leaves(const DataType& type) {
   if (numeric_type(type) != GDT_Unknown || type.is_string()) return 1;
   if (type.kind != TypeKind::structure) return type.item_size;

@@ -51,8 +51,7 @@ std::unique_ptr<const zarrcore::ElementConverter> make_converter(
 // Converts elements of `buffer_type` to elements of `type`; null if they are the same bytes.
 // Numbers are rounded and clamped as GDAL does; bytes of a structure that belong to no field become
 // zero. A string is a char pointer, null for the empty string. Elements of variable length point to
-// the caller's characters; those made from numbers to characters that live as long as the
-// converter.
+// the caller's characters; texts made from numbers live as long as the converter.
 //
 // Throws zarrcore::Error when GDAL cannot convert between the two. Converting throws
 // zarrcore::Error on texts that are too long for a type of fixed length, and on texts that are not

@@ -14,13 +14,13 @@ namespace {
 // than an unneeded chunk of a file.
 constexpr std::size_t kLocalSteps = 2;
 constexpr std::size_t kRemoteSteps = 3;
-// How many chunks may be ahead, for each thread or request that runs in parallel.
+// The number of prefetched chunks for each thread or request that runs in parallel.
 constexpr std::size_t kChunksPerThread = 3;
-// How many boxes of requests, and chunks in them, are looked at to find those to read ahead.
+// How many boxes of requests, and chunks in them, are searched for chunks to prefetch.
 constexpr std::size_t kMaxBoxes = 64;
 constexpr std::size_t kMaxVisits = 10'000;
-// The rate of chunks that are used again from which on chunks are worth keeping, and the weight of
-// a request in it: one of many chunks says no more about the next ones than one of a few.
+// The rate of reused chunks from which on chunks are worth caching, and the weight of a request in
+// it: requests of many and of few chunks count the same.
 constexpr float kWorthKeeping = 0.1F;
 constexpr float kWeight = 1.0F / 8;
 // Older chunks that were decoded in part count half when there are so many: programs change.
@@ -77,7 +77,7 @@ AccessPattern::Request::Request(AccessPattern& pattern, const Selection& selecti
   if (options.may_read_ahead) pattern.begin_walk(*this, selection, options);
   reuse_is_likely_ =
       options.keeps_all || requests_per_chunk_ > 1 || pattern.reuse_rate_ >= kWorthKeeping;
-  // As long as little is known, the rest is expected to be wanted of half the chunks.
+  // As long as little is known, the rest of half the chunks is expected to be needed.
   rest_share_ =
       (static_cast<double>(pattern.rests_) + 1) / (static_cast<double>(pattern.parts_) + 2);
   wholes_ = pattern.wholes_;

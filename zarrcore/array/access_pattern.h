@@ -1,8 +1,8 @@
-// What the requests of a program so far say about its next ones: whether they walk through the
-// array, and which chunks a walk will need; whether each window is requested twice; whether chunks
-// of which a part is used are used again, and how often more of them is wanted then.
+// Predicts a program's next requests from its requests so far: whether they walk through the array,
+// and which chunks the walk will need; whether each window is requested twice; whether partly used
+// chunks are used again, and how often more of them is needed then.
 //
-// Each request asks once, when it begins, and reports once, when it ends.
+// Each request queries this once, when it begins, and reports once, when it ends.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@
 
 namespace zarrcore {
 
-// How a program divides its time between calls, such as reads of an array, and what it does between
-// them.
+// How a program divides its time between calls, such as reads of an array, and its own work between
+// the calls.
 //
 // Averages in which the latest calls weigh most. The program's calls may overlap; the functions of
 // this class must be called by one thread at a time.
@@ -58,28 +58,28 @@ class Pace {
   std::optional<TimePoint> ended_;  // the last call
 };
 
-// What becomes of the chunks that a request uses as a whole.
+// How the chunks that a request uses as a whole are treated.
 enum class WholeChunks : std::uint8_t {
   pass,     // they are not expected to be needed again
   keep,     // the same request is expected to come again
   release,  // it has come again, for which they were cached
 };
 
-// Of one array. Safe to use from several threads at once.
+// The reads of one array. Safe to use from several threads at once.
 class AccessPattern {
  public:
   using Key = std::shared_ptr<const std::string>;
 
-  // `unit` is the shape of what is decoded at once, a chunk or an inner chunk, by `chain`.
+  // `unit` is the shape of what `chain` decodes at once: a chunk or an inner chunk.
   AccessPattern(const Store& store, const Shape& shape, const ChunkGrid& grid,
                 const CodecChain& chain, Shape unit, std::uint64_t item_size);
 
-  // The program says that it will read these elements, in C order.
+  // Announces that the program will read these elements, in C order.
   void expect(const Box& box);
 
   struct RequestOptions {
-    // True if chunks that the next requests will need may be read by other threads, up to
-    // `threads` together with those of the request, and of so many bytes.
+    // True if other threads may read chunks that the next requests will need. `threads` limits the
+    // threads of the request and of reading ahead together, `max_ahead_bytes` the prefetched bytes.
     bool may_read_ahead = false;
     std::size_t threads = 1;
     std::uint64_t max_ahead_bytes = 0;
@@ -89,8 +89,8 @@ class AccessPattern {
     bool is_read = true;
   };
 
-  // One request, while it is being read. Its functions but key() may be called by several threads
-  // at once.
+  // One request, while it is being read. All functions except key() may be called by several
+  // threads at once.
   class Request {
    public:
     // The selection has been checked (check_selection).
@@ -102,28 +102,29 @@ class AccessPattern {
     WholeChunks whole_chunks() const { return whole_chunks_; }
     // So many requests, this one among them, are expected to need elements of each chunk.
     std::uint64_t requests_per_chunk() const { return requests_per_chunk_; }
-    // The elements of the request, if it is part of a walk of which chunks are read ahead.
+    // The elements of the request, if it belongs to a walk whose chunks are prefetched.
     const std::optional<Box>& walk() const { return walk_; }
     // The chunks that the walk needs next, in the order of need, if that has changed.
     const std::optional<std::vector<Box>>& next_chunks() const { return next_chunks_; }
 
     // A part of a chunk has been found in the cache.
     void count_reuse() { ++used_before_; }
-    // Returns true if a chunk is cached of which a part has been used. `is_known`: an earlier
-    // request has used another part. If chunks are not cached, the last `capacity` ones are
-    // remembered by a hash of their keys: those that are used again are cached.
+    // Returns true if a chunk of which a part has been used should be cached. `is_known`: an
+    // earlier request has used another part. If chunks are not cached, the last `capacity` ones are
+    // remembered by a hash of their keys, and are cached when they are used again.
     bool caches_part(bool is_known, std::size_t hash, std::uint64_t capacity);
 
-    // Whether a chunk of which only a part is wanted is decoded as a whole. A part costs less,
-    // unless the rest is wanted later. The costs are bytes that are decoded as a whole in the same
-    // time. Decides for a chunk of which nothing is decoded; one that is decoded in part counts.
+    // Returns true if a chunk of which only a part is needed should be decoded as a whole. A part
+    // costs less, unless the rest is needed later. The unit of the costs is bytes: what takes as
+    // long as decoding so many bytes of a whole chunk. Must be called while nothing of the chunk is
+    // decoded: the answer false is counted.
     struct DecodingCosts {
-      double part = 0;   // of decoding what is wanted now
-      double rest = 0;   // of decoding what else may be wanted later
+      double part = 0;   // of decoding the part that is needed now
+      double rest = 0;   // of decoding the part that may be needed later
       double whole = 0;  // of decoding all now
     };
     bool decodes_whole(const DecodingCosts& costs);
-    // More of a chunk is wanted that has been decoded in part. Once for each.
+    // Called once for each chunk that was decoded in part and of which more is needed.
     void count_rest() { ++rests_; }
 
     // The key of the request's next chunk, which is at `chunk` in the grid; `make` makes it unless
@@ -151,16 +152,16 @@ class AccessPattern {
     std::optional<Box> walk_;
     std::optional<std::vector<Box>> next_chunks_;
     bool reuse_is_likely_ = true;
-    // Chunks of which parts were used: whether an earlier request had used them, as far as that is
+    // Numbers of partly used chunks that an earlier request had used or not, as far as that is
     // known.
     std::atomic<std::uint64_t> used_before_ = 0;
     std::atomic<std::uint64_t> new_ = 0;
-    // Chunks that were decoded in part, those of which more was wanted, and those that were decoded
-    // as a whole although a part would have done.
+    // Chunks that were decoded in part, such chunks of which more was needed later, and chunks that
+    // were decoded as a whole although a part would have sufficed.
     double rest_share_ = 0.5;  // of earlier requests
     std::atomic<std::uint64_t> parts_ = 0;
     std::atomic<std::uint64_t> rests_ = 0;
-    std::atomic<std::uint64_t> wholes_ = 0;  // with those of earlier requests
+    std::atomic<std::uint64_t> wholes_ = 0;  // including earlier requests
     std::vector<std::pair<std::vector<std::uint64_t>, Key>> keys_;
     std::size_t next_key_ = 0;
   };
@@ -174,7 +175,7 @@ class AccessPattern {
  private:
   // Requests of more chunks spend their time elsewhere.
   static constexpr std::size_t kMaxKeys = 1024;
-  // With the lock.
+  // These are called with the lock held.
   WholeChunks whole_chunks(const Selection& selection);
   void begin_walk(Request& request, const Selection& selection, const RequestOptions& options);
   void note(const Box& box, const Box& range);
@@ -183,8 +184,7 @@ class AccessPattern {
   Box chunks_of(const Box& box) const;
   Box box_of_chunk(const Shape& position) const;
   // Returns true if the chunks of a request give work to all threads, and the program does little
-  // else than reading them: decoding to its memory then takes less than copying what was decoded
-  // ahead.
+  // besides reading them: decoding into its memory is then faster than copying prefetched chunks.
   bool is_reading_only(const Box& box, const Box& range, std::size_t threads) const;
   // The part of the elements of its chunks that a request needs.
   double used_part(const Box& box, const Box& range) const;
@@ -195,7 +195,8 @@ class AccessPattern {
 
   const Store& store_;
   std::uint64_t item_size_;
-  std::vector<GridDimension> units_;  // of chunks or inner chunks; empty: nothing is read ahead
+  // the grid of chunks or inner chunks; empty: nothing is prefetched
+  std::vector<GridDimension> units_;
   Shape unit_shape_;
   std::uint64_t unit_bytes_ = 0;
   bool can_read_parts_ = false;  // CodecChain::elements_stand_alone
@@ -208,19 +209,19 @@ class AccessPattern {
   Pace pace_;                    // of the requests
   std::optional<Box> last_;      // the chunks of the last request
   std::uint64_t walked_ = 0;     // the chunks that the walk has read
-  std::optional<Box> planned_;   // those of the last request that was planned for
+  std::optional<Box> planned_;   // the chunks of the last request that was planned for
   // Windows that are requested twice, as GDAL's resampling does for values and their mask:
   Selection last_selection_;
   bool was_repeated_ = false;  // the last window
   bool is_cached_ = false;     // until it comes again
   // How often chunks of which requests use parts have been used before. Random reads of large
-  // arrays rarely come back to a chunk. To cache it then costs more than it saves: a cached chunk
-  // occupies memory that the system has to provide page by page, while freed memory is used again
-  // at once.
+  // arrays rarely use a chunk again. Caching it then costs more than it saves: a cached chunk
+  // occupies memory that the system has to provide page by page, while freed memory is reused at
+  // once.
   float reuse_rate_ = 0.5;
   std::vector<std::size_t> remembered_;  // hashes, a ring once it is full
   std::size_t next_remembered_ = 0;
-  // Of chunks that were decoded in part (see Request). Older ones count half.
+  // Counts of chunks that were decoded in part (see Request). Older ones count half.
   std::uint64_t parts_ = 0;
   std::uint64_t rests_ = 0;
   std::uint64_t wholes_ = 0;

@@ -88,7 +88,7 @@ void Array::read_selection(const Selection& selection, const Destination& destin
                            const ReadOptions& options) const {
   state_.check_read(selection, destination);
   ReadAhead* const ahead = read_ahead(options);
-  // What is prefetched stays for the reads that follow.
+  // Prefetched chunks stay cached for the reads that follow.
   AccessPattern::Request request(
       *state_.pattern, selection,
       {.may_read_ahead = ahead != nullptr && state_.context->pool.has_workers(),

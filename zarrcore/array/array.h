@@ -6,12 +6,12 @@
 //   array, array_writer, resize, typed_values   what programs call
 //   selection, read_options, context            elements, options, and threads with a cache
 //   array_state                                 what the parts of the engine share of an array
-//   access_pattern, walk, read_ahead            which chunks come next, and reading them now
+//   access_pattern, walk, read_ahead            which chunks come next, and prefetching them
 //   chunk_walk, stored_part                     from a selection to chunks and parts of values
 //   chunk_reader, element_reads, shard_reader   fetching these parts, in parallel
 //   chunk_decoder                               from their bytes to the caller's elements
-//   chunk_cache, cached_items                   what is decoded, and whether it is current
-//   pending_chunk, pending_inner_chunk          chunks with written elements, not yet put
+//   chunk_cache, cached_items                   decoded chunks, and whether they are current
+//   pending_chunk, pending_inner_chunk          chunks with written elements, not yet stored
 //   write_queue, array_writer_slices            encoding and putting them, in parallel
 //   stored_shard                                one version of a shard, and putting the next
 //   thread_pool                                 loops, and tasks in the background
@@ -60,11 +60,10 @@ class ZARRCORE_API Array {
   const ArrayMetadata& metadata() const { return state_.metadata; }
   const Shape& shape() const { return metadata().shape; }
   const DataType& data_type() const { return metadata().data_type; }
-  // One element, as missing chunks have it.
+  // One element: the fill value of missing chunks.
   const std::vector<std::byte>& fill_value() const { return state_.fill_value; }
 
-  // The shape of what is decoded at once: of an inner chunk if the array is sharded, else of a
-  // chunk.
+  // The shape that is decoded at once: the inner chunk's if the array is sharded, else the chunk's.
   Shape inner_chunk_shape() const { return state_.inner_chunk_shape(); }
   // See CodecChain::can_encode().
   bool can_encode() const {
@@ -75,18 +74,18 @@ class ZARRCORE_API Array {
     return state_.first_chain != nullptr && state_.first_chain->assumes_bytes();
   }
 
-  // Where the inner chunk is stored that is at a position of the grid of inner chunks (of
-  // inner_chunk_shape()). Nullopt when it is known to be missing, or when it has no stored bytes of
-  // its own, in a shard that is compressed as a whole. Throws Error for a position outside of the
-  // grid, and for grids that are not regular.
+  // Returns where the inner chunk at a position of the grid of inner chunks (inner_chunk_shape())
+  // is stored. Nullopt if it is known to be missing, or if its shard is compressed as a whole, so
+  // that no stored bytes belong to it alone. Throws Error for a position outside of the grid, and
+  // for grids that are not regular.
   std::optional<StoredRange> find_stored_range(std::span<const std::uint64_t> position) const;
 
   // Reads a selection. Chunks are fetched and decoded on up to `options.threads` threads, straight
   // into the destination where possible. Chunks of which only a part is used are cached in the
   // context. Throws Error, which names array and chunk; the destination is then partly written.
   //
-  // With `options.lasting_scope`, reads that walk through the array are read ahead: see
-  // read_ahead.h.
+  // With `options.lasting_scope`, the next chunks of reads that walk through the array are
+  // prefetched: see read_ahead.h.
   void read(const Selection& selection, const Destination& destination,
             const ReadOptions& options = {}) const;
 
@@ -96,14 +95,14 @@ class ZARRCORE_API Array {
             const ReadOptions& options = {}) const;
 
   // Decodes all chunks that a selection meets into the context's cache, for later reads, even if
-  // the chunks have been removed by then.
+  // the chunks have been removed by the time of these reads.
   void prefetch(const Selection& selection, const ReadOptions& options = {}) const;
 
-  // Says that a selection will be read, in parts from its start to its end. The first chunks are
-  // then read ahead from the first read on, with options that allow it.
+  // Announces that a selection will be read, in parts from its start to its end. With options that
+  // allow prefetching, it then starts with the first read.
   void expect_reads(const Selection& selection, const ReadOptions& options) const;
 
-  // Makes reads that begin later see what other programs have put, also in stores that cannot tell
+  // Makes reads that begin later see the puts of other programs, also in stores that cannot tell
   // that a value has changed.
   void refresh() const;
 
@@ -119,7 +118,7 @@ class ZARRCORE_API Array {
   void read_selection(const Selection& selection, const Destination& destination,
                       const ReadOptions& options) const;
 
-  // Null if nothing is to be read ahead.
+  // Null if nothing is to be prefetched.
   ReadAhead* read_ahead(const ReadOptions& options) const;
 
   ArrayState state_;

@@ -22,10 +22,11 @@ ArrayState::ArrayState(std::shared_ptr<Store> array_store, std::string array_pat
     grid = metadata.chunk_runs.empty()
                ? ChunkGrid::regular(metadata.shape, metadata.chunk_shape)
                : ChunkGrid::rectilinear(metadata.shape, metadata.chunk_runs);
-    // Made now, so that opening the array reports faulty codecs.
+    // Created here, so that opening the array reports faulty codecs.
     const Shape first(metadata.shape.size(), 0);
     first_chain = &chain_for(grid.chunk_shape(first));
-    // Copies of the array shall state what is assumed here.
+    // The assumptions made here become part of the metadata, so that copies of the array state
+    // them.
     if (first_chain->assumes_bytes()) metadata.codecs = first_chain->codecs();
     const std::uint64_t elements = checked_product(metadata.shape).value_or(UINT64_MAX);
     byte_count = checked_multiply(elements, metadata.data_type.item_size).value_or(UINT64_MAX);

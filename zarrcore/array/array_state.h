@@ -36,18 +36,19 @@ struct ArrayState {
   const std::string description;  // the store and the array, for messages
   ArrayMetadata metadata;
   const std::shared_ptr<Context> context;
-  std::vector<std::byte> fill_value;  // one element, as missing chunks have it
+  std::vector<std::byte> fill_value;  // one element: the fill value of missing chunks
   ChunkGrid grid;
   const CodecChain* first_chain = nullptr;  // of the first chunk; in a regular grid, of all chunks
   std::uint64_t byte_count = 0;             // of all elements, at most UINT64_MAX
-  std::optional<std::string> scalar_key;    // if it is not the one that the key encoding gives
-  std::unique_ptr<AccessPattern> pattern;   // of its requests
+  // if it differs from the key that the key encoding gives
+  std::optional<std::string> scalar_key;
+  std::unique_ptr<AccessPattern> pattern;  // of its requests
 
   mutable CachedArray cached;  // in the context's cache
   mutable std::atomic<bool> has_prefetched{false};
 
-  // Guarded by `chains_mutex`: the chains made so far, by chunk shape. Chains are never removed,
-  // and each is constant.
+  // Guarded by `chains_mutex`: the codec chains created so far, by chunk shape. Chains are never
+  // removed and never change.
   mutable std::mutex chains_mutex;
   mutable std::map<Shape, std::unique_ptr<const CodecChain>> chains;
 
@@ -56,17 +57,18 @@ struct ArrayState {
   const CodecChain& chain_of(std::span<const std::uint64_t> chunk) const;
   // See Array.
   Shape inner_chunk_shape() const;
-  // What is read for a chunk slice; `data` is the caller's memory, or null to fill the cache only.
+  // The part to read for a chunk slice; `data` is the caller's memory, or null to fill the cache
+  // only.
   StoredPart part_of(const ChunkSlice& slice, std::byte* data) const {
     return part_of(slice, data, key_of(slice.chunk));
   }
-  // The same with the chunk's key.
+  // The same for a known chunk key.
   StoredPart part_of(const ChunkSlice& slice, std::byte* data,
                      std::shared_ptr<const std::string> key) const;
   // Throws Error when a selection or the memory for it does not fit the array.
   void check_read(const Selection& selection, const Destination& destination) const;
-  // Makes reads that begin later see what has been put since: under one key of the store, or at
-  // all. Takes the same time however much is cached of others.
+  // Reads that begin later see the values that have been put: for one key of the store, or for all.
+  // Takes the same time however many other items are cached.
   void invalidate_value(const std::string& key) const { context->chunks.erase_value(cached, key); }
   void invalidate_all() const { context->chunks.erase_all(cached); }
 

@@ -14,7 +14,7 @@
 namespace zarrcore {
 namespace {
 
-// How many chunks or inner chunks of a selection are worked on at once.
+// How many chunks or inner chunks of a selection are processed at once.
 constexpr std::size_t kBatchSize = ChunkReader::kBatchSize;
 // After this many bytes have been put, free memory is returned to the system.
 constexpr std::uint64_t kReturnedBytes = std::uint64_t{128} << 20;
@@ -67,8 +67,8 @@ void read_locked(const ArrayState& array, const FileLocks& locks, const ChunkSli
 
 }  // namespace
 
-// Chunks that are being read. None of them is put meanwhile: a shard would be read with the index
-// of its old value.
+// Chunks that are being read. They are not put meanwhile: a shard would be read with the index of
+// its old value.
 class ArrayWriter::HeldChunks {
  public:
   explicit HeldChunks(ArrayWriter& writer) : writer_(writer) {}
@@ -120,7 +120,7 @@ ArrayWriter::Pending ArrayWriter::pending(const std::vector<std::uint64_t>& chun
     order_.splice(order_.begin(), order_, it->second);
     return *it->second;
   }
-  // Nothing is added if memory runs out on the way.
+  // `added` stays empty if memory runs out here.
   std::list<Pending> added;
   added.push_front(
       std::make_shared<PendingChunk>(state(), chunk, pending_bytes_, options_.stores_empty_chunks));
@@ -157,8 +157,8 @@ void ArrayWriter::encode_in_background(const Pending& chunk, std::size_t positio
                         background = WriteOptions{options.threads, {}, options.background_scope}] {
                          chunk->encode(position);
                          if (!chunk->claim_put()) return;
-                         // Where several puts can wait for answers, they keep no thread from
-                         // encoding.
+                         // Stores that can wait for several puts at once get them in the
+                         // background, so that no thread stops encoding.
                          is_slow() ? put_in_background(chunk, background) : put_claimed(chunk);
                        });
 }
@@ -196,7 +196,8 @@ void ArrayWriter::evict(FirstError& error, std::size_t threads) {
     const std::lock_guard lock(mutex_);
     oldest.assign(order_.rbegin(), order_.rend());
   }
-  // Those that are being written last. Other threads change this meanwhile, so it is asked once.
+  // Chunks that are being written come last. Other threads change this meanwhile, so it is queried
+  // once.
   const auto others = std::stable_partition(
       oldest.begin(), oldest.end(), [](const Pending& chunk) { return chunk->is_complete(); });
   std::stable_partition(others, oldest.end(),
@@ -310,8 +311,7 @@ void ArrayWriter::read_chunks(const std::vector<ChunkSlice>& chunks, const Desti
         chunk->read(slice, destination.data + slice.offset, destination.converter);
       },
       options.worker_scope);
-  // Only now does the reader look at the caches: a chunk that has just been put has invalidated
-  // them.
+  // The reader looks at the caches only now: a chunk that has just been put has invalidated them.
   ChunkReader reader(state(), state().cached, destination.converter, options, &request);
   reader.read(std::move(stored));
 }

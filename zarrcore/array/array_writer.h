@@ -42,8 +42,8 @@ class PendingChunk;
 struct WriteOptions {
   std::size_t threads = 1;
   WorkerScope worker_scope = nullptr;
-  // The same for background writer threads, which encode and put after the call: it must own what
-  // it needs.
+  // The same for background writer threads, which encode and put after the call has returned: it
+  // must own everything that it uses.
   WorkerScope background_scope = nullptr;
 };
 
@@ -65,10 +65,10 @@ struct WriterOptions {
 };
 
 // May be used by several threads at once. An array should have one writer: a writer does not see
-// what is pending in another one. Other writers, also of other processes, may write other chunks of
-// the array at the same time; and, in a store that knows the versions of its values and has locks,
-// other elements of the same chunks. A program that updates elements from their previous values
-// needs `locks`.
+// the pending elements of another one. Other writers, also of other processes, may write other
+// chunks of the array at the same time; and, in a store that knows the versions of its values and
+// has locks, other elements of the same chunks. A program that updates elements from their previous
+// values needs `locks`.
 class ZARRCORE_API ArrayWriter {
  public:
   explicit ArrayWriter(std::shared_ptr<const Array> array, WriterOptions options = {});
@@ -84,15 +84,15 @@ class ZARRCORE_API ArrayWriter {
   // writer thread is thrown once, by the next write, after it is done, or by the next flush.
   void write(const Selection& selection, const Source& source, const WriteOptions& options = {});
 
-  // Array::read(), including what has been written before.
+  // Like Array::read(), but includes pending elements.
   void read(const Selection& selection, const Destination& destination,
             const ReadOptions& options = {});
 
   // Puts all pending chunks. It tries all of them, and then throws the first error.
   void flush(const WriteOptions& options = {});
 
-  // Stops the background writer threads: nothing is put before the next write or flush. All that is
-  // pending stays pending.
+  // Stops the background writer threads: nothing is put before the next write or flush. Pending
+  // chunks stay pending.
   void stop();
 
   const Array& array() const { return *array_; }

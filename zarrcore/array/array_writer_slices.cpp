@@ -20,7 +20,7 @@ constexpr std::uint64_t kMinBackgroundBytes = 16 << 10;
 
 }  // namespace
 
-// What one call writes to a chunk.
+// The slices that one call writes to a chunk.
 struct ArrayWriter::ChunkWrite {
   explicit ChunkWrite(Pending written) : chunk(std::move(written)) {}
   ~ChunkWrite() { end(); }
@@ -94,7 +94,7 @@ bool ArrayWriter::are_small(const std::vector<PendingSlice>& slices) const {
   return elements <= kMaxSmallBytes / state().metadata.data_type.item_size;
 }
 
-// Removes the slices for which nothing is left to do. The chunks of the others have to be decoded
+// Removes the slices that have been written completely. The chunks of the others have to be decoded
 // first, or encoded now.
 void ArrayWriter::copy_slices(std::vector<PendingSlice>& slices, const Source& source) {
   std::erase_if(slices, [&](PendingSlice& part) {

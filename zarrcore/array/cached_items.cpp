@@ -7,7 +7,7 @@
 namespace zarrcore {
 namespace {
 
-// A block takes so much longer to decode by itself than as a part of the chunk: it is copied.
+// Decoding a block by itself takes longer by this factor than as a part of the chunk: it is copied.
 constexpr double kBlockOverhead = 1.25;
 // Another thread takes about as long to wake as smaller blocks take to decode.
 constexpr std::size_t kMinBlockPerThread = 32 << 10;

@@ -1,5 +1,5 @@
-// What a cache has of the values of a store: chunks, indexes of shards, and what is missing; and
-// the one rule that says whether it may still be used (CachedItem::is_current).
+// Cached items of the values of a store: chunks, indexes of shards, and the fact that a value is
+// missing; and the single rule whether an item may still be used (CachedItem::is_current).
 #pragma once
 
 #include <atomic>
@@ -20,14 +20,14 @@
 
 namespace zarrcore {
 
-// Of this class itself: that a chunk, or the value it is in, is missing. Safe to use from several
-// threads at once.
+// An object of this class itself states that a chunk, or the value it is in, is missing. Safe to
+// use from several threads at once.
 class CachedItem {
  public:
   enum class Kind : std::uint8_t { missing, index, chunk };
 
-  // `version` is that of the value that it was made from. `is_prefetched`: it was read for later
-  // reads (Array::prefetch), and is still used after the value has been removed.
+  // `version`: the version of the value that the item was decoded from. `is_prefetched`: it was
+  // read for later reads (Array::prefetch), and may still be used after the value has been removed.
   explicit CachedItem(const ValueVersion& version, bool is_prefetched = false,
                       Kind kind = Kind::missing)
       : version_(version), is_prefetched_(is_prefetched), kind_(kind) {}
@@ -56,7 +56,7 @@ class CachedItem {
   ValueVersion version_;
   bool is_prefetched_;
   Kind kind_;
-  // That of the value when it was last seen to have this version (ValueWatch::stamp).
+  // The stamp of the value (ValueWatch::stamp) when it was last seen to have this version.
   mutable std::atomic<std::uint64_t> stamp_ = 0;
 };
 

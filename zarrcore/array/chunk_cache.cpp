@@ -64,7 +64,7 @@ void ChunkCache::end_ahead(Entry& entry) {
   ahead_bytes_ -= std::exchange(entry.ahead_bytes_, 0);
 }
 
-// Of all but the array: the caller removes it there.
+// Removes an entry from everything but its array: the caller removes it there.
 void ChunkCache::take_out(Entry& entry) {
   take_out_of_order(entry);
   end_ahead(entry);

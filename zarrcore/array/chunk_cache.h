@@ -1,9 +1,9 @@
-// The cache of what has been decoded, of all arrays of a Context: chunks, inner chunks, and the
-// indexes of shards. It is bounded in bytes; the least recently used entries are evicted.
+// The cache of decoded chunks, inner chunks and indexes of shards, for all arrays of a Context. It
+// is bounded in bytes; the least recently used entries are evicted.
 //
 // The life of an entry:
 //
-//   absent   No chunk, and no thread that reads it.
+//   absent   Not cached, and not being read.
 //   queued   A walk is expected to need it (read_ahead.h). A task reads it, or the request that
 //            needs it first, if that is earlier.
 //   pending  One thread fetches and decodes it: it holds the Filling of the entry. All others that
@@ -66,10 +66,10 @@ class ChunkCache {
   ChunkCache(const ChunkCache&) = delete;
   ChunkCache& operator=(const ChunkCache&) = delete;
 
-  // A request that uses the cache. What it uses is evicted by other requests, but not by itself:
-  // when that exceeds the bound, the first items stay and the later ones are dropped. Repeating the
-  // request then finds the first ones. (With plain LRU order, each would be evicted just before it
-  // is used again.)
+  // A request that uses the cache. The entries that it uses may be evicted by other requests, but
+  // not by the request itself: when they exceed the bound, the first entries stay and the later
+  // ones are dropped. Repeating the request then finds the first ones. (With plain LRU order, each
+  // would be evicted just before it is used again.)
   struct Request {
     std::uint64_t number = 0;
     std::uint64_t erasures = 0;  // before it began
@@ -105,14 +105,14 @@ class ChunkCache {
   };
 
   struct Found {
-    Item item;                       // null if none is cached
+    Item item;                       // null if no item is cached
     std::shared_ptr<Entry> pending;  // the entry, if another thread is filling it
     Filling filling;                 // with Intent::start, if there is neither
-    bool was_ahead = false;          // this is the first use of an item that was read ahead
+    bool was_ahead = false;          // this is the first use of a prefetched item
   };
   enum class Intent : std::uint8_t {
     look,
-    take,   // the caller reads what is queued, and does not cache it
+    take,   // the caller reads a queued entry itself, and does not cache it
     start,  // the caller fills the entry
   };
   // Looks for an entry, and uses its item, if it has one.
@@ -121,8 +121,9 @@ class ChunkCache {
   // Returns true if the item is cached. Does not use it.
   bool has(const CachedArray& array, const Key& key, const PlaceInValue& place) const;
 
-  // Begins to fill an entry, also a cached one. Empty if another thread is filling it. What a
-  // request begins after its value has been erased is not cached: it may have read the old one.
+  // Begins to fill an entry, also a cached one. Empty if another thread is filling it. If the value
+  // has been erased since the request began, the item is not cached: the request may have read the
+  // old value.
   Filling start(CachedArray& array, const Key& key, const PlaceInValue& place,
                 const Request& request);
   // Waits until the entry is not pending; null if it has not been filled. Calls `help` until that
@@ -130,8 +131,8 @@ class ChunkCache {
   template <typename Help>
   Item wait(Entry& entry, const Help& help);
 
-  // Queues an entry that will have about `bytes`. Null if it is not absent, or if all entries that
-  // are read ahead would have more than a quarter of the cache.
+  // Queues an entry that will have about `bytes`. Null if the entry is not absent, or if the
+  // prefetched entries would occupy more than a quarter of the cache.
   std::shared_ptr<Entry> queue(CachedArray& array, const Key& key, const PlaceInValue& place,
                                std::uint64_t bytes);
   // Begins to fill an entry, if it is still queued.
@@ -145,7 +146,7 @@ class ChunkCache {
                       std::uint64_t bytes, std::uint64_t most);
 
   void erase(CachedArray& array, const Key& key, const PlaceInValue& place);
-  // Erases the item if it says that something is missing.
+  // Erases the item if it states that something is missing.
   void erase_missing(CachedArray& array, const Key& key, const PlaceInValue& place);
   // All of one value, and all of an array. Other entries are not looked at.
   void erase_value(CachedArray& array, const std::string& key);
@@ -158,7 +159,7 @@ class ChunkCache {
   // for each chunk.
   void make_way(std::uint64_t bytes);
 
-  // Without locking: readers that find no entries need not look for one.
+  // Takes no lock: readers that find no entries need not look for one.
   bool is_empty() const { return entries_ == 0; }
   std::uint64_t max_bytes() const { return chunks_.max_bytes; }
   std::uint64_t byte_count() const { return chunks_.bytes; }  // of chunks
@@ -169,15 +170,15 @@ class ChunkCache {
   // Takes nodes of CachedArray::Entries, which needs no memory.
   using Removed = std::multimap<PlaceInValue, std::shared_ptr<Entry>>;
 
-  // Of chunks, or of all else.
+  // The entries of one kind: chunks, or everything else.
   struct Bounded {
     std::atomic<std::uint64_t> max_bytes;
     std::atomic<std::uint64_t> bytes = 0;
     std::list<Entry*> order = {};  // most recently used first
   };
 
-  // All with the lock. What is removed is to be destroyed without it: returning the memory of large
-  // chunks takes longer than all else here.
+  // All are called with the lock held. Removed entries must be destroyed without it: freeing large
+  // chunks takes longer than everything else here.
   std::shared_ptr<Entry> lookup(const CachedArray& array, const Key& key,
                                 const PlaceInValue& place) const;
   Filling begin(CachedArray& array, const Key& key, const PlaceInValue& place,
@@ -204,7 +205,7 @@ class ChunkCache {
   std::atomic<std::uint64_t> erasures_ = 0;
 };
 
-// One entry. Guarded by the lock of its cache.
+// An entry of the cache, guarded by the cache's lock.
 class ChunkCache::Entry {
  public:
   Entry(CachedArray& array, Key key, const PlaceInValue& place)
@@ -229,7 +230,7 @@ class ChunkCache::Entry {
   std::atomic<State> state_ = State::idle;
   std::atomic<long> process_ = 0;  // which is filling it
   Item item_;
-  std::uint64_t request_ = 0;         // the last one that used it
+  std::uint64_t request_ = 0;         // the last request that used it
   std::uint64_t bytes_ = 0;           // counted in `among_`
   std::uint64_t ahead_bytes_ = 0;     // from queue() to the first use
   std::uint64_t spent_on_parts_ = 0;  // see there

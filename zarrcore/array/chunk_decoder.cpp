@@ -21,8 +21,8 @@ MutableByteSpan memory_for(const CodecChain& chain, DecodedChunk& scratch) {
   return scratch.elements.span();
 }
 
-// Decodes a chunk to memory of its own: that of its bytes, if they are fetched ones of which each
-// element keeps its place.
+// Decodes a chunk into a buffer of its own. Fetched bytes are decoded in place if the codecs leave
+// each element at its position.
 DecodedChunk decode_to_keep(const CodecChain& chain, const ChunkDecoder::Encoded& encoded) {
   if (encoded.owner == nullptr || !chain.elements_stand_alone()) return chain.decode(encoded.bytes);
   check_size("the chunk has ", encoded.bytes.size(), chain.decoded_size());
@@ -46,7 +46,7 @@ ScratchPool::ScratchPool(std::size_t threads)
     : count_(threads), slots_(std::make_unique<Slot[]>(threads)) {}
 
 ScratchPool::Slot* ScratchPool::take_free() {
-  // Mostly the one that this thread had before, which no other thread looks at.
+  // Usually the slot that this thread used before, which no other thread looks at.
   thread_local std::size_t last = std::hash<std::thread::id>()(std::this_thread::get_id());
   for (std::size_t i = 0; i < count_; ++i) {
     const std::size_t at = (last + i) % count_;
@@ -122,7 +122,7 @@ ChunkDecoder::FoundOrStarted ChunkDecoder::find_or_start(const StoredPart& part)
   while (true) {
     ChunkCache::Found found = find(part);
     if (found.item) {
-      // That a value is missing is for one use: it may be put.
+      // The fact that a value is missing is used only once: the value may be put.
       if (found.item->is_missing() && part.filling == nullptr) erase_cached(part);
       if (is_current(part, *found.item)) return {std::move(found.item), {}};
     }

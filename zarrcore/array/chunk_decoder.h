@@ -1,4 +1,4 @@
-// Decoding chunks into the caller's memory, and caching those of which only a part is used.
+// Decodes chunks into the caller's memory, and caches chunks of which only a part is used.
 #pragma once
 
 #include <atomic>
@@ -37,13 +37,13 @@ class ScratchPool {
   }
 
  private:
-  // Of a size that keeps what one thread writes from the cache lines of others.
+  // Aligned so that one thread's writes do not touch the cache lines of others.
   struct alignas(64) Slot {
     std::atomic<bool> is_taken = false;
     DecodedChunk chunk;
   };
 
-  Slot* take_free();  // null if all are taken
+  Slot* take_free();  // null if all are in use
   Slot& take();
   void put_back(Slot& slot);
 
@@ -67,25 +67,26 @@ class ChunkDecoder {
   std::uint64_t requests_per_chunk() const {
     return pattern_ == nullptr ? 1 : pattern_->requests_per_chunk();
   }
-  // From now on, the blocks of a chunk are decoded so; one after the other by default. Not while
-  // other threads use the decoder.
+  // From now on, `together` decodes the blocks of a chunk; by default they are decoded one after
+  // the other. Not while other threads use the decoder.
   void decode_blocks(CachedChunk::Together together) { together_ = std::move(together); }
   // Returns true if a chunk may be cached when it has been decoded.
   bool may_cache(const StoredPart& part) const;
 
-  // What is cached for a part, perhaps from another version of its value.
+  // The cached item for a part, perhaps from another version of its value.
   ChunkCache::Found find(const StoredPart& part,
                          ChunkCache::Intent intent = ChunkCache::Intent::look) const {
     return cache().find(cached_, part.key, part.place(), request_, intent);
   }
-  // What is cached for a part, and current, or a Filling of its entry. Waits for others that fill
-  // it, if the request may: else both can be empty.
+  // The current cached item of a part, or a Filling of its entry. Waits for other threads that fill
+  // the entry, if the request may wait; otherwise both can be empty.
   struct FoundOrStarted {
     ChunkCache::Item item;
     ChunkCache::Filling filling;
   };
   FoundOrStarted find_or_start(const StoredPart& part) const;
-  // A Filling for a part whose cached item is not to be used. None if another thread fills it.
+  // Returns a Filling for a part whose cached item must not be used; no Filling if another thread
+  // fills the entry.
   FoundOrStarted start_again(const StoredPart& part) const {
     return {nullptr, cache().start(cached_, part.key, part.place(), request_)};
   }
@@ -94,12 +95,12 @@ class ChunkDecoder {
     if (filling) filling.finish(std::move(item), stays, request_);
   }
 
-  // What the cache has for the selected elements of a chunk.
+  // The result of looking for the selected elements of a chunk in the cache.
   enum class Cached : std::uint8_t {
     is_copied,       // it has been copied to the destination
     was_read_ahead,  // likewise, and this is the first use of the chunk
     is_missing,      // the chunk is missing in the store
-    needs_decoding,  // nothing, or nothing that is decoded while `may_decode` is false
+    needs_decoding,  // nothing, or nothing decoded while `may_decode` is false
     is_elsewhere,    // other elements of the chunk
     is_pending,      // nothing yet: wait for `pending`
   };
@@ -108,10 +109,11 @@ class ChunkDecoder {
     std::shared_ptr<ChunkCache::Entry> pending = nullptr;
     ChunkCache::Filling filling = {};  // for the caller, if the chunk needs decoding
   };
-  // Copies the selected elements of a chunk from the cache. Without `may_decode`, only what is
-  // decoded.
+  // Copies the selected elements of a chunk from the cache. Without `may_decode`, only elements
+  // that are already decoded.
   Lookup copy_from_cache(const StoredPart& part, bool may_decode) const;
-  // The same for what another thread has filled an entry with, which has not stayed in the cache.
+  // The same for an item that another thread has put into an entry, and that has not stayed in the
+  // cache.
   Cached copy_item(const StoredPart& part, const ChunkCache::Item& item, bool may_decode) const;
 
   // Calls `body` with memory for decoding. Waits while as many other threads as may decode at once
@@ -120,8 +122,9 @@ class ChunkDecoder {
   void with_scratch(const Body& body) {
     scratch_.with_scratch(body);
   }
-  // Fetched bytes of a chunk. If `owner` is not null, `bytes` are all of its bytes, and it may be
-  // moved from. If the chunk is a value of its own, and to be kept, `version` is the value's.
+  // Fetched bytes of a chunk. If `owner` is not null, it owns `bytes`, which are all of its bytes,
+  // and may be moved from. `version` is the value's version, if the chunk is a whole value and will
+  // be cached.
   struct Encoded {
     ByteSpan bytes;
     Buffer* owner = nullptr;

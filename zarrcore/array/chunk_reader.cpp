@@ -28,7 +28,7 @@ bool is_before(const StoredPart& a, const StoredPart& b) {
   return std::tie(*a.key, a.offset) < std::tie(*b.key, b.offset);
 }
 
-// How many of the first parts are of the same shard.
+// The number of parts at the start that belong to the same shard.
 std::size_t count_of_shard(std::span<const StoredPart> parts) {
   const auto other = std::ranges::find_if(parts, [&first = parts.front()](const StoredPart& part) {
     return part.position != first.position || (part.key != first.key && *part.key != *first.key);
@@ -118,7 +118,7 @@ void ChunkReader::read_shards(std::span<StoredPart> parts) {
   };
   // Shards inside of shards are in values that are already open.
   const std::size_t max_open = parts[0].value ? SIZE_MAX : store_.traits().max_open_values;
-  std::size_t open_count = 0;  // values that the parts in `inner` keep open
+  std::size_t open_count = 0;  // the number of values that the parts in `inner` hold open
   while (!parts.empty()) {
     const CodecChain& chain = *parts[0].chain;
     const std::uint64_t index_bytes = chain.sharding()->encoded_index_size();
@@ -155,7 +155,7 @@ void ChunkReader::read_shards(std::span<StoredPart> parts) {
   read_inner();
 }
 
-// Those that are known to be missing are filled, and not opened.
+// Shards that are known to be missing are filled, and not opened.
 void ChunkReader::open_shards(std::span<NeededShard> shards) {
   const auto open = [&](std::size_t i) {
     const StoredPart& part = shards[i].parts.front();
@@ -296,7 +296,7 @@ bool ChunkReader::is_done(const StoredPart& part, ChunkDecoder::Cached cached) c
 void ChunkReader::read_together(Parts parts) {
   std::vector<Missed> missed;
   missed.reserve(parts.size());
-  // Others fill their entries. None of those of this thread wait meanwhile.
+  // Other threads fill these entries. This thread holds no unfilled entry while it waits.
   std::vector<std::pair<const StoredPart*, std::shared_ptr<ChunkCache::Entry>>> pending;
   for (const StoredPart& part : parts) {
     ChunkDecoder::Lookup lookup;
@@ -383,7 +383,7 @@ void ChunkReader::fetch_together(std::span<Missed> parts) {
 void ChunkReader::fill_missing(const StoredPart& part,
                                const std::function<std::string()>& name) const {
   if (part.filling != nullptr) {
-    // What an index says of its inner chunks is in the index.
+    // The index states which inner chunks are missing: nothing is cached for them.
     if (part.is_whole_value() && part.chain->sharding() == nullptr) {
       decoder_.finish(*part.filling, std::make_shared<const CachedItem>(ValueVersion::absent()));
     }

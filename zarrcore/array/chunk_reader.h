@@ -30,10 +30,10 @@ class ChunkReader {
   // While it waits for chunks that other threads read, it calls `help` until that returns false.
   void help_with(std::function<bool()> help) { help_ = std::move(help); }
 
-  // Throws Error, which names the chunk's key. Each stored value is opened once, and all that is
-  // read of it, cached or read ahead is of the version that was opened: if another program replaces
-  // it meanwhile, all parts are read once more; if that happens again, it is an error. Parts of one
-  // shard follow each other, unless they are to be read ahead.
+  // Throws Error, which names the chunk's key. Each stored value is opened once, and everything
+  // read from it, for this request, for the cache or ahead, is of the version that was opened: if
+  // another program replaces it meanwhile, all parts are read once more; if that happens again, it
+  // is an error. Parts of one shard follow each other, unless they are to be read ahead.
   void read(std::vector<StoredPart> parts);
 
   // Where the innermost chunk that contains the element `start` of a chunk is stored; see
@@ -76,7 +76,7 @@ class ChunkReader {
 
   void read_together(Parts parts);
   void fetch_together(std::span<Missed> parts);
-  // Returns true if nothing is left to do for a part, of which the cache has this.
+  // Returns true if a part needs no more work, given the result of looking in the cache.
   bool is_done(const StoredPart& part, ChunkDecoder::Cached cached) const;
   void decode(Missed& missed, ChunkDecoder::Encoded encoded, DecodedChunk& scratch);
   MeasuredStage measure(ReadStatistics::Count nanoseconds) const {
@@ -90,7 +90,7 @@ class ChunkReader {
   static ValueChanged shard_removed() {
     return ValueChanged("the shard is missing, although its index could be read");
   }
-  // `name` is that of the missing chunk or shard in the message.
+  // `name` returns the name of the missing chunk or shard for the error message.
   void fill_missing(const StoredPart& part, const std::function<std::string()>& name) const;
   void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body);
 

@@ -24,7 +24,7 @@ struct AxisSlice {
   std::ptrdiff_t stride = 0;  // in the caller's memory, in bytes
 };
 
-// How many elements a slice has.
+// The number of elements of a slice.
 std::uint64_t element_count(std::span<const AxisSlice> axes);
 // Returns true if a slice contains all elements of the chunk that are inside the array.
 bool is_whole(std::span<const AxisSlice> axes);
@@ -66,8 +66,8 @@ struct ChunkSlice {
 };
 
 // Calls `body` with the slice of every chunk that a selection meets. The selection has been checked
-// (check_selection). `strides` are those of the caller's memory, for the selected elements. All
-// calls get the same object.
+// (check_selection). `strides` belong to the caller's memory: one per dimension, from one selected
+// element to the next. All calls get the same object, with new contents.
 void for_each_chunk(const ChunkGrid& grid, const Selection& selection, const Strides& strides,
                     const std::function<void(const ChunkSlice&)>& body);
 

@@ -1,4 +1,4 @@
-// What the arrays of a program share: threads and a cache, both bounded.
+// The resources that the arrays of a program share: threads and a cache, both bounded.
 #pragma once
 
 #include <atomic>

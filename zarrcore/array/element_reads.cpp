@@ -42,7 +42,7 @@ std::optional<std::vector<ByteRange>> ChunkReader::ranges_of_elements(
   return ranges;
 }
 
-// At once, also where a store would request them one after the other.
+// Fetches the ranges at once, also where a store would request them one after the other.
 std::optional<std::vector<Buffer>> ChunkReader::fetch_ranges(const StoredPart& part,
                                                              std::span<const ByteRange> ranges) {
   if (ranges.size() < 2 || !store_.traits().ranges_are_requests) {

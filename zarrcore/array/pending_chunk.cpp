@@ -13,7 +13,7 @@ namespace {
 
 // How often a put may fail because of other writers before it locks them out.
 constexpr int kTriesWithoutLock = 3;
-// How often at all, for stores without locks.
+// The limit of attempts for stores without locks.
 constexpr int kMaxTries = 100;
 
 }  // namespace
@@ -149,7 +149,8 @@ std::optional<Buffer> PendingChunk::fetch(std::size_t position, PendingInnerChun
         known = opened;
       }
       const auto entry = known->find(position);
-      // What exists is read in the version of the index, or not at all.
+      // Reading an existing inner chunk checks the version of the index; for a missing one, it is
+      // checked here.
       if (!entry && !opened &&
           !known->version().is_good_for(array_.store->current_version(*key_))) {
         throw ValueChanged();
@@ -219,7 +220,7 @@ void PendingChunk::put_with_lock(bool is_exclusive) {
   finished_ = 0;
 }
 
-// Returns true if elements or inner chunks keep what is stored.
+// Returns true if the next put needs elements or inner chunks of the stored chunk.
 bool PendingChunk::depends_on_stored() const {
   return !is_complete() || std::any_of(inner_chunks_.begin(), inner_chunks_.end(),
                                        [](const auto& item) { return !item.second->is_whole(); });

@@ -1,10 +1,11 @@
-// A pending chunk: a chunk that has been written to but not yet put. It gathers what is written, in
-// memory, until all of it can be encoded and put. It consists of inner chunks: those of a shard, if
-// the shard can be put together without decoding them, else the chunk itself as its only one.
+// A pending chunk: a chunk that has been written to but not yet put. Written elements are collected
+// in memory until the chunk can be encoded and put. It consists of inner chunks: the inner chunks
+// of a shard, if the shard can be assembled without decoding them; otherwise the chunk itself is
+// its only inner chunk.
 //
-// Other writers, of this process or of another one, may put the same chunk meanwhile. What has been
-// written here is then applied to what they have put. Nothing of theirs is lost if the store can
-// tell that a value has changed.
+// Other writers, of this process or of another one, may put the same chunk meanwhile. The elements
+// written here are then applied to the newly stored chunk. No element of other writers is lost if
+// the store can tell that a value has changed.
 //
 // May be used by several threads at once.
 #pragma once
@@ -43,13 +44,13 @@ class PendingChunk {
   const Index& index() const { return index_; }
   const std::string& key() const { return *key_; }
 
-  // Cuts a slice of the chunk into those of its inner chunks.
+  // Cuts a slice of the chunk into slices of its inner chunks.
   std::vector<StoredSlice> cut(const ChunkSlice& slice) const;
 
-  // What write() does itself. Each includes those before it.
+  // The steps that write() itself takes. Each includes the previous ones.
   enum class WriteSteps : std::uint8_t {
     copying,   // to an inner chunk that is decoded in memory
-    decoding,  // what was stored, or allocating memory
+    decoding,  // decoding the stored chunk, or allocating memory
     encoding,  // an inner chunk, once all of it has been written
   };
   enum class WriteResult : std::uint8_t {
@@ -65,18 +66,18 @@ class PendingChunk {
   bool is_being_written() const { return writes_ > 0; }
 
   // Writes a slice of an inner chunk. Throws Error, which names the chunk; the slice may then be
-  // partly written, but what was written before is not lost.
+  // partly written, but elements written before are not lost.
   WriteResult write(const StoredSlice& slice, const std::byte* source,
                     const ElementConverter* converter, WriteSteps steps);
 
   std::uint64_t pending_bytes() const { return bytes_; }
-  // Of an inner chunk.
+  // The decoded size of an inner chunk.
   std::uint64_t decoded_size() const { return inner_chain_.decoded_size(); }
   // Returns true if inner chunks wait until the rest of their shard has been written.
   bool is_shard() const { return sharding_ != nullptr; }
 
-  // Returns true if every inner chunk that is inside the array has been written and encoded, and
-  // none is being written again.
+  // Returns true if every inner chunk inside the array has been written and encoded, and no write
+  // is in progress.
   bool is_complete() const { return writes_ == 0 && finished_ == inner_chunks_inside_; }
   // Returns true if it is complete and the caller is the first to ask since the last put().
   bool claim_put() { return is_complete() && !is_claimed_.exchange(true); }
@@ -84,7 +85,8 @@ class PendingChunk {
   // Puts the chunk, if anything is pending. When it throws Error, everything is still pending.
   // `is_exclusive`: no other program writes to it, from before the first write() on.
   void put(bool is_exclusive = false);
-  // The same after claim_put(). Does nothing if another write has begun since: that one puts it.
+  // Puts the chunk after claim_put(). Does nothing if another write has begun since: that write
+  // then puts the chunk.
   void put_claimed();
 
   // Encodes an inner chunk if it is decoded, as put() would: this shares the work among threads.
@@ -92,18 +94,18 @@ class PendingChunk {
   // The positions of the inner chunks that have been written to.
   std::vector<std::size_t> pending_positions() const;
 
-  // If nothing is pending, and no thread holds or uses the chunk: retires this object, so that
-  // nothing more is written to it.
+  // Retires this object if nothing is pending and no thread holds or uses the chunk: nothing more
+  // is written to it.
   bool retire();
 
-  // While the lock is held, what is pending stays pending, and the stored chunk does not change
+  // While the lock is held, pending elements stay pending, and the stored chunk does not change
   // through this object. Nullopt when this object is retired.
   std::optional<std::shared_lock<SharedMutex>> hold();
   // With hold(): returns the stored slices of `slice` that are pending. Adds the parts that have to
   // be read from the store, to the caller's memory `data`, to `stored`.
   std::vector<StoredSlice> split(const ChunkSlice& slice, std::byte* data,
                                  std::vector<StoredPart>& stored) const;
-  // With hold(): copies a pending slice.
+  // Copies a pending slice. Only while hold() is in effect.
   void read(const StoredSlice& slice, std::byte* destination,
             const ElementConverter* converter) const;
 

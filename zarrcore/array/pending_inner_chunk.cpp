@@ -36,7 +36,7 @@ void WrittenElements::add(std::span<const AxisSlice> axes, std::span<const std::
     for (const std::uint64_t length : shape) size_ *= length;
     words_.resize(memory_size(ceil_divide(size_, kWordBits)));
   }
-  // Rows of elements beside each other; those of a step are rows of one.
+  // Adjacent rows of elements. Rows that are read with a step consist of one element each.
   SliceLayout layout = layout_of(axes, shape, 1);
   std::uint64_t row = 1;
   if (!layout.counts.empty() && (layout.counts.back() == 1 || layout.in_chunk.back() == 1)) {
@@ -124,7 +124,7 @@ bool PendingInnerChunk::write(const StoredSlice& slice, const std::byte* source,
   return is_whole_ && changed_ >= inside;
 }
 
-// From now on, no element is taken from the store.
+// From now on, no element is read from the store.
 void PendingInnerChunk::note_whole() {
   is_whole_ = true;
   written_ = {};

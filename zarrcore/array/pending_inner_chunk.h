@@ -1,4 +1,4 @@
-// One inner chunk of a pending chunk: what has been written to it, in memory, decoded or already
+// One inner chunk of a pending chunk: the elements written to it, in memory, decoded or already
 // encoded again.
 #pragma once
 
@@ -46,13 +46,13 @@ class WrittenElements {
   std::uint64_t count_ = 0;
 };
 
-// All members are guarded by `mutex`, which callers lock. Throws Error; what has been written
-// before is then not lost.
+// All members are guarded by `mutex`, which callers lock. Throws Error; elements written before are
+// then not lost.
 class PendingInnerChunk {
  public:
-  // `chain` is that of the inner chunk. `is_in_shard`: it stays in memory, encoded, until the rest
-  // of its shard is encoded. `stores_empty`: it is also encoded if it contains only the fill value.
-  // The array and the chain must outlive this object.
+  // `chain` is the codec chain of the inner chunk. `is_in_shard`: it stays in memory, encoded,
+  // until the rest of its shard is encoded. `stores_empty`: it is also encoded if it contains only
+  // the fill value. The array and the chain must outlive this object.
   PendingInnerChunk(const ArrayState& array, const CodecChain& chain, bool is_in_shard,
                     bool stores_empty)
       : array_(array), chain_(chain), is_in_shard_(is_in_shard), stores_empty_(stores_empty) {}
@@ -60,11 +60,11 @@ class PendingInnerChunk {
   bool is_pending() const { return state_ != State::untouched; }
   bool is_decoded() const { return state_ == State::decoded; }
   bool is_encoded() const { return state_ == State::encoded; }
-  // Returns true if it can be put as it is.
+  // Returns true if it can be put without more work.
   bool is_finished() const { return state_ == State::encoded || state_ == State::filled; }
-  // Returns true if every element has been written, so that nothing of the stored chunk remains.
+  // Returns true if every element has been written, so that no element of the stored chunk remains.
   bool is_whole() const { return is_whole_; }
-  // With is_encoded().
+  // Only if is_encoded().
   ByteSpan encoded() const { return encoded_.span(); }
   std::uint64_t byte_count() const {
     return encoded_.capacity() + decoded_.byte_count() + written_.byte_count();
@@ -82,7 +82,7 @@ class PendingInnerChunk {
             const ElementConverter* converter) const;
 
   void encode();
-  // Applies what has been written to the chunk as it is stored now, and encodes the result.
+  // Applies the written elements to the chunk that is stored now, and encodes the result.
   void rebase(const std::optional<Buffer>& stored);
 
   mutable std::mutex mutex;

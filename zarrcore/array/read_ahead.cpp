@@ -10,7 +10,7 @@
 namespace zarrcore {
 namespace {
 
-// One task decodes about this much, or one chunk.
+// The approximate number of bytes that one task decodes; at least one chunk.
 constexpr std::uint64_t kTaskBytes = 256 << 10;
 
 }  // namespace
@@ -45,11 +45,11 @@ void ReadAhead::plan(const AccessPattern::Request& request, const ReadOptions& o
 void ReadAhead::end(const AccessPattern::Request& request) {
   if (!request.walk()) return;
   const std::lock_guard lock(mutex_);
-  // Of what the request has met, nothing is left but what is not current.
+  // Chunks of this request that are still listed were not current: they are dropped.
   keep([&](const Box& chunk) { return !chunk.meets(*request.walk()); });
 }
 
-// With `mutex_` locked, as the next one.
+// Adds a chunk as the next one. `mutex_` must be locked.
 void ReadAhead::add(const Box& chunk) {
   StoredPart part;
   for_each_chunk(array_.grid, {chunk.start, chunk.count}, Strides(chunk.start.size(), 0),
@@ -77,7 +77,7 @@ void ReadAhead::keep(const std::function<bool(const Box&)>& is_wanted) {
   std::erase_if(ahead_, [&](const auto& item) {
     if (is_wanted(item.second->box)) return false;
     cache.drop_ahead(*item.second->entry);
-    // That its shard was missing is not known for longer, as it may be put.
+    // That its shard was missing is forgotten, as the shard may be put.
     cache.erase_missing(array_.cached, item.second->part.key, item.second->part.place());
     return true;
   });
@@ -93,7 +93,7 @@ WorkerScope ReadAhead::cancellable(WorkerScope scope) const {
       };
 }
 
-// With `mutex_` locked. The reader is one of the threads.
+// `mutex_` must be locked. The reader counts as one of the threads.
 void ReadAhead::post_tasks() {
   if (is_closing_) return;
   const std::size_t at_once = array_.pattern->is_remote() ? 2 : threads_ - 1;
@@ -110,7 +110,7 @@ void ReadAhead::run_task() {
     --posted_;
     post_tasks();
   } catch (const std::exception&) {
-    // Without memory, readers read the chunks themselves.
+    // If there is no memory, readers read the chunks themselves.
   }
 }
 

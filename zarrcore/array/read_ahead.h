@@ -1,14 +1,14 @@
-// Reading ahead: while requests walk through an array (access_pattern.h), threads that are idle
-// fetch and decode the chunks that the next requests will need. They become entries of the cache
-// (chunk_cache.h) like all others, queued at first.
+// Reading ahead: while requests walk through an array (access_pattern.h), idle threads fetch and
+// decode the chunks that the next requests will need. These become ordinary entries of the cache
+// (chunk_cache.h), queued at first.
 //
-// It begins after some requests of a walk, and ends when the walk does. It never is
-// ahead by more chunks than the walk has read, unless the program has said what it will read, nor
-// by more than a request needs or a small multiple of the threads (in stores with slow requests, of
-// the requests that run in parallel), nor by more bytes than a quarter of the cache of decoded
-// chunks.
+// Reading ahead begins after some requests of a walk, and ends with the walk. The number of
+// prefetched chunks is limited: to the chunks that the walk has read so far, unless the program has
+// announced what it will read; to what a request needs or a small multiple of the threads (for
+// stores with slow requests: of the requests that run in parallel); and to a quarter of the bytes
+// of the cache.
 //
-// Errors are dropped: the reader then reads the chunk itself.
+// Errors are dropped: the reader then reads the chunk itself and gets the error.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@
 
 namespace zarrcore {
 
-// Of one array, which must outlive it. Safe to use from several threads at once.
+// Prefetches chunks of one array, which must outlive it. Safe to use from several threads at once.
 class ReadAhead {
  public:
   explicit ReadAhead(const ArrayState& array)
@@ -38,10 +38,11 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  // A request, while it is being read: first, what it expects is queued, and the rest dropped.
+  // A request while it is being read. At its start, the chunks expected next are queued, and other
+  // queued chunks are dropped.
   class Reading {
    public:
-    // `ahead` may be null.
+    // `ahead` may be null: nothing is prefetched.
     Reading(ReadAhead* ahead, const AccessPattern::Request& request, const ReadOptions& options)
         : ahead_(ahead), request_(request) {
       if (ahead_ != nullptr) ahead_->plan(request, options);
@@ -82,7 +83,7 @@ class ReadAhead {
   const ArrayState& array_;
   std::mutex mutex_;                 // guards the following
   std::map<Shape, AheadPtr> ahead_;  // by the start of their boxes, until a request has met them
-  std::deque<AheadPtr> queue_;       // those that no task has taken
+  std::deque<AheadPtr> queue_;       // entries that no task has begun
   WorkerScope scope_;
   std::size_t threads_ = 1;
   std::size_t posted_ = 0;

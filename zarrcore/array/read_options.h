@@ -12,8 +12,8 @@
 namespace zarrcore {
 
 // Safe to use from several threads at once. Chunks are inner chunks, if the array has shards; a
-// missing shard counts as one missing chunk. Chunks that were read ahead count where they are used;
-// the time that they took does not.
+// missing shard counts as one missing chunk. Prefetched chunks count when they are used; the time
+// for reading them does not.
 struct ReadStatistics {
   std::atomic<std::uint64_t> fetched_chunks{0};
   std::atomic<std::uint64_t> decoded_chunks{0};
@@ -63,7 +63,7 @@ struct ReadOptions {
   // True if a missing chunk is an error, which names it, instead of the fill value.
   bool missing_chunks_are_errors = false;
   ReadStatistics* statistics = nullptr;  // added to, if not null
-  // Makes a scope for work that continues after the read has returned. Null: nothing is read ahead.
+  // Makes a scope for work that continues after the read has returned. Null: nothing is prefetched.
   std::function<WorkerScope()> lasting_scope = nullptr;
 };
 

@@ -19,7 +19,7 @@ namespace zarrcore {
 ZARRCORE_API void resize(const Array& array, const Shape& new_shape,
                          const WriteOptions& options = {});
 
-// Throws the Error of resize() for an array that cannot get this shape, whatever its store does.
+// Throws the Error of resize() for an array that cannot get this shape in any store.
 void check_resize(const Array& array, const Shape& new_shape);
 
 }  // namespace zarrcore

@@ -130,7 +130,7 @@ std::shared_ptr<const ShardIndex> ShardReader::read_index(StoredPart& shard,
     } else {
       cached = std::make_shared<const CachedItem>(ValueVersion::absent());
     }
-    // Tasks that read ahead of a walk ask for a missing shard once for all of its inner chunks.
+    // Prefetching tasks request a missing shard once for all of its inner chunks.
     decoder_.finish(filling, cached, fetched || shard.filling != nullptr);
   }
   if (cached->is_missing()) return nullptr;

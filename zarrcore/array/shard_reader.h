@@ -36,7 +36,7 @@ class ShardReader {
   static std::optional<std::vector<Buffer>> fetch_ranges(const StoredPart& part,
                                                          std::span<const ByteRange> ranges);
 
-  // Whether indexes in the cache may be used. Not to be called while shards are being opened.
+  // Sets whether cached indexes may be used. Not to be called while shards are being opened.
   void use_cached_indexes(bool uses) { uses_cached_indexes_ = uses; }
 
  private:

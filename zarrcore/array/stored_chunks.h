@@ -23,13 +23,14 @@ struct StoredChunks {
   std::optional<std::uint64_t> inner_bytes = {};
 };
 
-// Lists all values of the array, in as many requests as that takes, and with `reads_indexes` reads
-// the index of each shard; chunks are not read. Memory does not grow with their number if the store
-// lists one folder after the other. Throws Error, also if the store does not list what it has.
+// Lists all values of the array, with as many requests as needed. With `reads_indexes`, reads the
+// index of each shard as well; chunks are not read. Memory use does not grow with the number of
+// values if the store lists one folder after another. Throws Error, also if the store cannot list
+// its keys.
 ZARRCORE_API StoredChunks count_stored_chunks(const Array& array, bool reads_indexes,
                                               const ReadOptions& options);
 
-// Whether the chunks of the array are shards that are not compressed as a whole.
+// Returns true if the chunks of the array are shards that are not compressed as a whole.
 bool has_addressable_shards(const Array& array);
 // Of such an array: where the inner chunks of one shard are, in the order of its index, without
 // missing ones. Throws Error, which names the shard, when the index cannot be read, or has an entry

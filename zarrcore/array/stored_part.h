@@ -1,4 +1,4 @@
-// What the engine asks of a store for one chunk, inner chunk or shard.
+// The bytes that the engine requests from a store for one chunk, inner chunk or shard.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct StoredPart {
   std::shared_ptr<const std::string> key;  // of the store
   std::uint64_t position = 0;              // see PlaceInValue
   // Inside a shard: the version of the shard's value that `offset` and `length` refer to. It is
-  // read through `value`, and what is cached of it has this version.
+  // read through `value`, and items cached from it have this version.
   std::shared_ptr<OpenValue> value;
   ValueVersion version;
   // The encoded bytes are at this place in the value of the key, or, inside a shard that had to be
@@ -34,10 +34,10 @@ struct StoredPart {
   // Inside a shard that is inside of a shard, and had to be fetched as a whole: where that is.
   std::optional<std::uint64_t> shard_offset = {};
   std::vector<AxisSlice> axes;
-  std::byte* destination = nullptr;        // null: the chunk is only put into the cache, or
-  ChunkCache::Filling* filling = nullptr;  // read ahead of a walk, which this waits for
+  std::byte* destination = nullptr;        // null: the chunk is only put into the cache
+  ChunkCache::Filling* filling = nullptr;  // not null: the chunk is prefetched into this entry
 
-  // Returns true if later reads find it even if its value has been removed by then.
+  // Returns true if later reads may use it even if its value has been removed.
   bool is_prefetched() const { return destination == nullptr && filling == nullptr; }
 
   PlaceInValue place() const { return {chain, position}; }
@@ -47,7 +47,7 @@ struct StoredPart {
     return *key + ", inner shard at offset " + std::to_string(*shard_offset);
   }
 
-  // The length of a chunk that is a value of its own.
+  // The length of a chunk that is stored as a whole value.
   static constexpr std::uint64_t kWholeValue = UINT64_MAX;
   bool is_whole_value() const { return length == kWholeValue; }
 };

@@ -24,9 +24,9 @@ constexpr std::uint64_t kIndexesInRun = 4;
 // The old and new places of the unchanged inner chunks.
 class UnchangedChunks {
  public:
-  // The new offset of the bytes at `entry` if they are already kept: equal inner chunks may share
-  // their bytes. Throws Error when `entry` overlaps another one: with each copied separately, a few
-  // bytes could become a shard of any size.
+  // Returns the new offset of the bytes at `entry` if they have already been copied: equal inner
+  // chunks may share their bytes. Throws Error if `entry` overlaps another entry: copying each
+  // separately could turn a few bytes into a shard of any size.
   std::optional<std::uint64_t> find(const ShardIndex::Entry& entry) const {
     const auto next = places_.lower_bound({entry.offset, entry.length});
     if (next != places_.end() && next->first == Place{entry.offset, entry.length}) {
@@ -178,7 +178,7 @@ void StoredShard::read_whole() {
 bool StoredShard::is_good_for(const StoredShard& now) const {
   if (!version_.is_good_for(now.version_)) return false;
   if (!stored_ || !now.stored_) return stored_.has_value() == now.stored_.has_value();
-  // Only one of the two may include the frame.
+  // The frame may be part of only one of the two ranges.
   const std::size_t size = chain_->sharding()->encoded_index_size();
   return have_same_bytes(stored_->encoded.span().first(size),
                          now.stored_->encoded.span().first(size));

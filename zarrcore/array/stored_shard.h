@@ -20,8 +20,8 @@
 
 namespace zarrcore {
 
-// Reads ranges of an open value. Throws ValueChanged unless `is_same()` says afterwards that the
-// value still has the version that the ranges are meant for.
+// Reads ranges of an open value. Throws ValueChanged unless `is_same()` is true afterwards: then
+// the value still has the version that the ranges are meant for.
 template <typename IsSame>
 std::optional<std::vector<Buffer>> get_ranges_of_version(OpenValue& value,
                                                          std::span<const ByteRange> ranges,
@@ -45,8 +45,8 @@ struct ShardExtent {
   std::uint64_t offset = 0;
   std::optional<std::uint64_t> length = {};
 
-  // The range of the value that starts with the encoded index. Behind the index, it may include the
-  // frame. Throws Error when the shard is too short.
+  // The range of the value that begins with the encoded index. It may include the frame after the
+  // index. Throws Error when the shard is too short.
   ByteRange index_range() const;
   // The encoded index in the bytes of the value.
   ByteSpan encoded_index(ByteSpan value) const;
@@ -69,9 +69,9 @@ struct StoredIndex {
 std::optional<StoredIndex> fetch_index(OpenValue& value, const ShardExtent& extent,
                                        const ValueVersion& version = {});
 
-// One version of a shard that is a value of its own, as a writer needs it. Its chain leaves the
-// shard addressable (CodecChain::shard_is_addressable); the shard may be absent. The store and the
-// chain must outlive this object.
+// One version of a shard that is a whole value, for a writer. Its codec chain leaves the shard
+// addressable (CodecChain::shard_is_addressable); the shard may be missing. The store and the chain
+// must outlive this object.
 class StoredShard {
  public:
   // Reads the index. If the chain puts a checksum around the shard and `is_checked` is set, reads
@@ -94,8 +94,8 @@ class StoredShard {
   // Bytes of the shard, of the version that its index was read from. Throws ValueChanged when the
   // shard may have changed since.
   Buffer read(std::uint64_t offset, std::uint64_t length) const;
-  // The same for a put, which reads them when it needs them. This object must live until then. No
-  // more reads follow those of the last part.
+  // The same for a put, which reads the bytes when it needs them: this object must outlive the put.
+  // Nothing is read after the last part.
   ValuePart part(std::uint64_t offset, std::uint64_t length, bool is_last) const;
   // No more reads follow: the shard is about to be replaced.
   void release() const;

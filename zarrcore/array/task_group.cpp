@@ -46,7 +46,8 @@ class TaskGroup::Invitation : public Job {
     if (!queue_->tasks.empty()) invite(pool_, queue_);
   }
 
-  // With the mutex of the pool locked. Without memory, other invitations or help() do the work.
+  // The mutex of the pool must be locked. If there is no memory, other invitations or help() do the
+  // work.
   static void invite(ThreadPool::State& pool, const std::shared_ptr<Queue>& queue) noexcept {
     if (pool.is_ending) return;
     try {

@@ -15,7 +15,7 @@
 namespace zarrcore {
 namespace {
 
-// How many loops of any pool this thread takes part in.
+// How many loops, of any pool, this thread takes part in.
 thread_local std::size_t loop_depth = 0;
 
 }  // namespace
@@ -173,7 +173,7 @@ void ThreadPool::State::pause() {
 
 void ThreadPool::State::wait_for_tasks(std::unique_lock<std::mutex>& lock) {
   const auto cancelled = cancellations;
-  // What listens may end a task, which takes the lock.
+  // Listeners may end a task, which takes the lock.
   lock.unlock();
   for (const auto& cancellation : cancelled) cancellation->cancel();
   lock.lock();
@@ -233,7 +233,7 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
   {
     const std::lock_guard lock(state_->mutex);
     state_->loops.insert(state_->loops.end(), helpers, loop);
-    // A loop inside another one gets threads of its own: the others may all be in that one.
+    // A nested loop gets additional threads: all others may be busy with the outer loop.
     constexpr std::size_t kMoreInside = 64;
     state_->add_workers(helpers + (loop_depth > 0 ? kMoreInside : 0));
   }

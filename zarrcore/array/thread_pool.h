@@ -73,11 +73,11 @@ class TaskGroup {
   // Throws std::bad_alloc; the task is then not queued.
   void post(Task task, std::size_t threads);
 
-  // Runs the queued tasks on the calling thread too, and waits until none is queued or running.
+  // Runs queued tasks on the calling thread too, and waits until all tasks have ended.
   void finish();
 
-  // Runs one queued task on the calling thread, or waits until one that is running has ended. False
-  // when there was none.
+  // Runs one queued task on the calling thread, or waits until a running task has ended. Returns
+  // false if there was no task.
   bool help();
 
   // Drops the queued tasks, and waits for those that are running.
@@ -111,7 +111,7 @@ class FirstError {
     }
   }
 
-  // The error, which is then forgotten; null if there is none.
+  // Returns the error and forgets it; null if there is no error.
   std::exception_ptr take() {
     const std::lock_guard lock(mutex_);
     return std::exchange(error_, nullptr);

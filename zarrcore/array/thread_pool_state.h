@@ -1,4 +1,4 @@
-// What the threads of a pool share: for the files that queue work for them.
+// The shared state of the threads of a pool, for the files that queue work for them.
 #pragma once
 
 #include <atomic>

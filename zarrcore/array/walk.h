@@ -14,8 +14,8 @@ namespace zarrcore {
 
 // The walk of the latest requests, as nested loops: the innermost moves the box along one dimension
 // by a constant step; at the end of a line, that dimension returns to its start and the next loop
-// makes a step. The boxes at the ends of the array may be smaller, and those of a warp may differ a
-// little.
+// makes a step. The boxes at the ends of the array may be smaller, and the boxes of a warp may
+// differ a little.
 class Walk {
  public:
   // `shape` is the array's.
@@ -26,24 +26,24 @@ class Walk {
 
   // When it throws, it must be forgotten.
   void observe(const Box& box);
-  // From now on, nothing has been observed.
+  // Forgets all observed requests.
   void forget() noexcept;
 
   // Returns true if this was the last request.
   bool is_at(const Box& box) const { return last_ == box; }
-  // How many of the latest requests were a step of the walk; 0 when the last one broke it.
+  // How many of the latest requests were steps of the walk; 0 if the last one was not.
   std::size_t steps() const { return steps_; }
   // Returns true if the walk so far began at the start of the array along its dimension, and each
-  // box has begun where the one before it ended.
+  // box has begun where the previous one ended.
   bool is_scan() const { return is_scan_; }
 
-  // How many requests of the walk begin within `unit` elements along each dimension, such as those
-  // of a chunk: at least 1.
+  // The number of requests of the walk, at least 1, that begin within `unit` elements along each
+  // dimension, for example within a chunk.
   std::uint64_t requests_within(const Shape& unit) const;
 
   // Calls `body` with the boxes of the next requests, in order, until it returns false or the walk
-  // ends. Steps that are shorter than `unit` along their dimension are taken together. `guesses`:
-  // after the first line, the walk is expected to continue with the next line, before it has.
+  // ends. Steps that are shorter than `unit` along their dimension are combined. `guesses`: after
+  // the first line, the walk is expected to continue with the next line, before it has.
   void predict(const Shape& unit, bool guesses, const std::function<bool(const Box&)>& body) const;
 
  private:
@@ -57,8 +57,8 @@ class Walk {
   bool follows(const Box& box);
   bool has_similar_count(const Box& box) const;
   bool is_near(std::size_t axis, std::uint64_t expected, std::uint64_t actual) const;
-  // Returns true if the dimensions in which `box` is not where the last one was are those of the
-  // first `loops` loops, which have returned to their start, and `axis`.
+  // Returns true if, along all dimensions but `axis`, `box` begins about where the last box began,
+  // or where their loop begins for the first `loops` loops.
   bool is_step(const Box& box, std::size_t loops, std::size_t axis) const;
   std::uint64_t steps_left(const Loop& loop, const Shape& start) const;
   Box clipped(const Shape& start) const;

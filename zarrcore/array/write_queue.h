@@ -24,7 +24,7 @@ class WriteQueue {
     WorkerScope scope = nullptr;
   };
 
-  // Queues a job that encodes `bytes`. The first exception of a job is kept for take_error().
+  // Queues a job that encodes `bytes`. The first exception of a job is stored for take_error().
   void post_encoding(const JobOptions& options, std::uint64_t bytes, std::function<void()> job) {
     post(encodings_, options, bytes, std::move(job));
   }
@@ -33,11 +33,12 @@ class WriteQueue {
     post(puts_, options, bytes, std::move(job));
   }
 
-  // Of the jobs that are queued or running.
+  // The bytes and the number of the jobs that are queued or running.
   std::uint64_t bytes() const { return bytes_; }
   std::size_t jobs() const { return jobs_; }
 
-  // Runs a job on the calling thread, or waits until one has ended. False when there is none.
+  // Runs a job on the calling thread, or waits until one has ended. Returns false if there is no
+  // job.
   bool help() { return encodings_.help() || puts_.help(); }
 
   // Drops the queued jobs, and waits for those that are running.
@@ -46,7 +47,7 @@ class WriteQueue {
     puts_.cancel();
   }
 
-  // The first error since the last call; null if there is none.
+  // Returns the first error since the last call; null if no job has failed.
   std::exception_ptr take_error() { return error_.take(); }
 
  private:

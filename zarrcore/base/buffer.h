@@ -51,7 +51,7 @@ class Buffer {
   std::string_view text() const { return {reinterpret_cast<const char*>(data_.get()), size_}; }
 
   // Drops the bytes past `size`, which must not be larger than the current size. Their memory is
-  // kept: a buffer that lives long should be shrunk to fit.
+  // not freed: a buffer that lives long should be shrunk to fit.
   void truncate(std::size_t size) { size_ = size; }
   // Does nothing if there is not enough memory for a copy.
   void shrink_to_fit() noexcept {
@@ -104,7 +104,7 @@ class Arena {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
   // Stores the parts of a copy of `text` to `elements`: the one at index i ends at `ends[i]`, where
-  // the next one begins. One text for all, as each would be an allocation.
+  // the next one begins. All parts share one allocation.
   void keep(std::string_view text, std::span<const std::size_t> ends, MutableByteSpan elements) {
     VariableElement element{keep(text).data};
     for (std::size_t i = 0; i < ends.size(); ++i) {

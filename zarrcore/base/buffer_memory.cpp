@@ -38,7 +38,7 @@ std::size_t mapped_length(std::size_t size) {
 }
 
 std::byte* map(std::size_t length) noexcept {
-  // With room to begin at a huge page.
+  // Extra room, so that the buffer can begin at a huge page.
   const std::size_t room = length >= kHugePage ? kHugePage : 0;
   void* const mapped =
       ::mmap(nullptr, length + room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -52,7 +52,7 @@ std::byte* map(std::size_t length) noexcept {
   return start + before;
 }
 
-// What has been freed, the oldest first.
+// Freed buffers, the oldest first.
 class FreeBuffers {
  public:
   static FreeBuffers& of_process() {
@@ -149,8 +149,8 @@ void return_free_memory() {
 
 void expect_large_buffers() {
 #ifdef __GLIBC__
-  // glibc maps buffers by themselves only if they are larger than the largest one that it has seen
-  // freed, and keeps up to twice that size of free memory. See M_MMAP_THRESHOLD in mallopt(3).
+  // glibc allocates a buffer by mmap only if it is larger than the largest such buffer freed so
+  // far, and retains up to twice that size of free memory. See M_MMAP_THRESHOLD in mallopt(3).
   constexpr std::size_t kLarge = std::size_t{16} << 20;
   [[maybe_unused]] static const bool has_seen = [] {
     ::operator delete(::operator new(kLarge, std::nothrow));

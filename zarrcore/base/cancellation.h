@@ -1,8 +1,8 @@
 // Ends work that nobody waits for: prefetching of an array that is closed, or in a process that
 // forks.
 //
-// The owner of the work keeps a Cancellation and runs each part of it in a Scope. What may take
-// long, such as a request to a server, looks at current() and ends with an error once it is
+// The owner of the work keeps a Cancellation and runs each part of it in a Scope. Operations that
+// may take long, such as a request to a server, look at current() and end with an error once it is
 // cancelled.
 #pragma once
 

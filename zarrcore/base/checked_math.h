@@ -19,8 +19,8 @@ inline std::optional<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b
   return result;
 }
 
-// The product of all factors (1 for none). A zero among the factors makes the product zero whatever
-// the others are.
+// The product of all factors (1 for none). If one factor is zero, the product is zero, even if
+// others would overflow.
 inline std::optional<std::uint64_t> checked_product(std::span<const std::uint64_t> factors) {
   for (const std::uint64_t factor : factors) {
     if (factor == 0) return 0;

@@ -7,7 +7,7 @@
 
 namespace zarrcore {
 
-// With the processor's instruction, or by tables where it has none.
+// Uses the processor's instruction, or tables if the processor has none.
 std::uint32_t crc32c(ByteSpan bytes);
 
 // Always by tables, for tests.

@@ -1,6 +1,6 @@
-// The one exception of the core. The function that finds a fault says what is wrong; each caller on
-// the way up that knows more (the chunk, the key, the node) puts it in front with with_context(),
-// so the message that reaches the user reads "array /a/b: chunk a/b/c/0/0: zstd: frame is corrupt".
+// The exception class of the core. The function that finds a fault says what is wrong; each caller
+// that knows more (the chunk, the key, the node) prepends it by with_context(), so the message that
+// reaches the user reads "array /a/b: chunk a/b/c/0/0: zstd: frame is corrupt".
 #pragma once
 
 #include <concepts>
@@ -28,8 +28,8 @@ class ZARRCORE_API Error : public std::exception {
   std::string message_;
 };
 
-// There was not enough memory: nothing is known about what was to be read. Functions that continue
-// without something faulty let this error pass.
+// There was not enough memory: nothing is known about the data. Functions that continue after other
+// errors must let this one pass.
 class ZARRCORE_API OutOfMemory : public Error {
  public:
   OutOfMemory() : Error("not enough memory") {}
@@ -51,14 +51,14 @@ class ZARRCORE_API ContextPart {
   std::optional<std::uint64_t> number_;
 };
 
-// In a catch block: throws what was caught on, as an Error with `context` in front. An exception
-// that is not a std::exception stays as it is.
+// In a catch block: throws the caught exception on, as an Error with `context` in front. An
+// exception that is not a std::exception is thrown on unchanged.
 [[noreturn]] ZARRCORE_API void rethrow_with_context(std::initializer_list<ContextPart> context);
 
-// Runs `body` and returns what it returns. An exception leaves as an Error with `context` in front,
-// whatever it was; std::bad_alloc as OutOfMemory, since often a file asked for too much. The
-// context is one text, several parts in braces, or a function that makes the text; nothing is
-// joined or made unless there is an error.
+// Runs `body` and returns its result. Any exception leaves as an Error whose message begins with
+// `context`; std::bad_alloc as OutOfMemory, since often a file asked for too much. The context is
+// one text, several parts in braces, or a function that returns the text; the text is built only if
+// there is an error.
 template <typename Body>
 decltype(auto) with_context(std::initializer_list<ContextPart> context, Body&& body) {
   try {

@@ -20,7 +20,7 @@ const json::NumberTexts& number_texts_of(const Json& structured) {
   return structured.get_ref<const Json::array_t&>().number_texts();
 }
 
-// How `item` was spelled at `place`, unless it has become another number since; else empty.
+// Returns how `item` was spelled at `place`, unless it has become another number since; then empty.
 std::string_view text_as_read(const json::NumberTexts& texts, std::size_t place, const Json& item) {
   const std::string_view text = texts.find(place);
   if (text.empty() || !item.is_number()) return {};
@@ -120,7 +120,7 @@ bool is_same_text(const Json& a, const Json& b) {
 void copy_member(const Json& from, std::string_view key, Json& to, std::string_view to_key) {
   const auto& source = from.get_ref<const Json::object_t&>();
   const auto member = source.find(key);
-  // Both objects may be the same, whose members move when one is added.
+  // Copied because both objects may be the same, and members move when one is added.
   Json value = member->second;
   const std::string text(
       source.number_texts().find(static_cast<std::size_t>(member - source.begin())));

@@ -1,6 +1,6 @@
-// JSON as Zarr stores hold it. Members keep their order; the last of equal keys wins. What Python's
-// reader accepts beyond RFC 8259 is accepted: the bare words NaN, Infinity and -Infinity, numbers
-// too large for a float64 (infinity), and lone surrogates (U+FFFD).
+// JSON in Zarr stores. Members keep their order; the last of equal keys wins. Accepts what Python's
+// reader accepts beyond RFC 8259: the bare words NaN, Infinity and -Infinity, numbers too large for
+// a float64 (infinity), and lone surrogates (U+FFFD).
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxJsonDepth = 256;
 // Throws Error that states the position when `text` is not JSON.
 ZARRCORE_API Json parse_json(std::string_view text);
 
-// Throws the Error that says that `text` is not JSON because of a `problem` at byte `at`.
+// Throws the Error that `text` is not JSON because of a `problem` at byte `at`.
 [[noreturn]] void refuse_json(std::string_view text, std::size_t at, std::string_view problem);
 // Throws the Error for documents that are nested too deeply.
 [[noreturn]] void refuse_json_depth();
@@ -45,8 +45,7 @@ ZARRCORE_API bool is_same_text(const Json& a, const Json& b);
 ZARRCORE_API void copy_member(const Json& from, std::string_view key, Json& to,
                               std::string_view to_key);
 
-// Erases the members of `object` for whose names `test` returns true. One pass, where erasing each
-// of many takes one for each.
+// Erases the members of `object` for whose names `test` returns true, in a single pass.
 template <typename Test>
 void erase_members(Json& object, const Test& test) {
   object.get_ref<Json::object_t&>().erase_members(test);
@@ -79,7 +78,8 @@ ZARRCORE_API const std::string* as_string(const Json& value);
 // The text of the member `key`, or null when there is no such member or it is not a string.
 ZARRCORE_API const std::string* find_string(const Json& value, std::string_view key);
 
-// `value` as an unsigned integer. Throws Error that starts with `what` when it is not one.
+// Returns `value` as an unsigned integer. Throws Error that starts with `what` if it is not an
+// unsigned integer.
 ZARRCORE_API std::uint64_t as_unsigned(const Json& value, std::string_view what);
 
 // `value` as a list of unsigned integers, with the same errors.
@@ -88,9 +88,9 @@ ZARRCORE_API std::vector<std::uint64_t> as_unsigned_list(const Json& value, std:
 // Whether a comma may follow the last member.
 enum class TrailingComma : bool { refused, accepted };
 
-// Reads the members of an object one by one from its text, without making values of them: documents
-// of references and consolidated metadata have up to millions of members, of which a reader needs
-// few. A value is only examined as far as it takes to find its end.
+// Reads the members of an object one by one from its text, without creating values: documents of
+// references and consolidated metadata have up to millions of members, of which a reader needs few.
+// A value is only examined as far as it takes to find its end.
 class JsonMembers {
  public:
   // Returns true if `text` begins as an object does.
@@ -105,7 +105,7 @@ class JsonMembers {
   // right, or ends.
   bool next();
 
-  // The name of the member, as it is written between its quotation marks; see unescape_json().
+  // The name of the member, still escaped, as between its quotation marks; see unescape_json().
   std::string_view raw_key() const { return key_; }
   // All text from the member's value on.
   std::string_view rest() const { return text_.substr(at_); }

@@ -76,7 +76,8 @@ class NumberWords {
   }
 
  private:
-  // Of a number, a bare word or a string. No other word contains such a character.
+  // Returns true if `c` can begin a number, a bare word (NaN, Infinity) or a string. No other word
+  // contains such a character.
   static bool may_begin(char c) {
     return is_digit(c) || c == '-' || c == 'N' || c == 'I' || c == '"';
   }
@@ -166,11 +167,11 @@ class DenseText {
   bool is_escaped_ = false;
 };
 
-// Makes a Json of what the library's SAX reader finds. The reader asks for these public functions.
+// Makes a Json from the events of the library's SAX reader, which calls these public functions.
 class Builder {
  public:
   Builder() = default;
-  // What it reads is plain_json() of this text.
+  // `text` is the original text; read() then gets its plain_json().
   explicit Builder(std::string_view text) : words_(text) {}
 
   // Returns false if `text` is not JSON.

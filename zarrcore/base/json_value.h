@@ -142,9 +142,9 @@ class Object : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocator> {
     }
   }
 
-  // The place of the member, or size() when there is none. Looks at all members when there are few,
-  // or when the library has added some itself: several threads may read one object, so the index is
-  // not made here.
+  // Returns the position of the member, or size() if it does not exist. Searches linearly if there
+  // are few members, or if the library has added members without updating the index: several
+  // threads may read one object, so the index is not built here.
   std::ptrdiff_t position(std::string_view key) const {
     const auto* members = this->data();
     size_type place = this->size();

@@ -35,8 +35,8 @@ std::optional<std::string_view> key_below(std::string_view path, std::string_vie
 // Returns true if the key or path is `path` or below it.
 bool is_at_or_below(std::string_view key, std::string_view path);
 
-// The path of a node after the one at `old_path` was moved to `new_path`: the same if it is not at
-// or below that.
+// Returns the path of a node after the node at `old_path` was moved to `new_path`. A path that is
+// not at or below `old_path` is returned unchanged.
 std::string moved_path(std::string_view path, std::string_view old_path, std::string_view new_path);
 
 // "a/b" of "a/b/c", "" of "a".

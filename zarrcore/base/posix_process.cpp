@@ -33,8 +33,8 @@ bool is_process_alive(long id) {
 
 namespace {
 
-// The order in which the system calls handlers is that of their registration, which differs from
-// one process to the next: this class has one handler, and an order of its own.
+// The system calls handlers in the order of their registration, which differs from one process to
+// the next: this class registers one handler, and calls its own in a fixed order.
 class ForkHandlers {
  public:
   static ForkHandlers& of_process() {

@@ -15,7 +15,7 @@ std::string name_of_process_ids();
 // Returns true if a process with this id is running on this machine; true when that is unknown.
 bool is_process_alive(long id);
 
-// What is done before a fork. First all work of the process pauses, and only then are locks taken,
+// The steps before a fork. First all work of the process pauses, and only then are locks acquired,
 // since the work may need them.
 enum class BeforeFork : std::uint8_t { pause, lock };
 

@@ -11,11 +11,11 @@
 namespace zarrcore {
 namespace {
 
-// A list of a few values, one for each dimension, without memory of its own for up to eight.
+// A list of a few values, one for each dimension; up to eight are stored in the object itself.
 template <typename Value>
 class RankList {
  public:
-  // Room for `most` values, of which none exists yet.
+  // Room for `most` values; none of them exists yet.
   explicit RankList(std::size_t most) : many_(most > kFew ? most : 0) {}
 
   void push_back(const Value& value) { data()[size_++] = value; }

@@ -24,7 +24,7 @@ std::optional<std::uint64_t> parse_digits(std::string_view text, int base) {
 
 double parse_float(std::string_view text) {
   if (const auto number = parse_number<double>(text)) return *number;
-  // Too large, or too small to differ from zero: the place of the first digit tells.
+  // Too large, or too small to differ from zero: the position of the first digit decides.
   constexpr std::int64_t kMost = std::int64_t{1} << 62;
   const std::size_t end = std::min(text.find_first_of("eE"), text.size());
   const std::string_view digits = text.substr(0, end);

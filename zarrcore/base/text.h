@@ -27,8 +27,8 @@ std::vector<std::string> words_of(std::string_view text);
 // Writes a shape for people: "256,256", "3x1080x1920".
 std::string shape_text(std::span<const std::uint64_t> shape, std::string_view separator);
 
-// Removes the number at the start of `text` and returns it. Leaves `text` as it is, and returns
-// nullopt, when there is no number or one that does not fit.
+// Removes the number at the start of `text` and returns it. If there is no number, or it does not
+// fit the type, returns nullopt and leaves `text` unchanged.
 template <typename Number>
 std::optional<Number> take_number(std::string_view& text) {
   Number number{};

@@ -1,4 +1,4 @@
-// What the C++ library has for threads, where MinGW's does not work.
+// Replaces parts of the C++ library's threads where MinGW's do not work.
 #pragma once
 
 #include <shared_mutex>
@@ -6,8 +6,8 @@
 namespace zarrcore {
 
 #ifdef __MINGW32__
-// As std::shared_mutex, which MinGW-w64 builds from a lock of winpthreads: two threads that are the
-// first to use that one at the same time both get it.
+// Replaces std::shared_mutex, which has a fault in MinGW-w64's winpthreads: two threads that are
+// the first to lock it at the same time both get the lock.
 class SharedMutex {
  public:
   SharedMutex() = default;

@@ -7,7 +7,7 @@
 
 namespace zarrcore {
 
-// Of the library that the program runs with, such as "1.0.0".
+// The version of the library that the program runs with, such as "1.0.0".
 ZARRCORE_API std::string_view version();
 
 }  // namespace zarrcore

@@ -74,7 +74,7 @@ std::size_t decode_lzw(ByteSpan encoded, MutableByteSpan decoded) {
   DecodedOutput output(decoded);
   std::uint64_t bits = 0;
   unsigned bit_count = 0;
-  std::uint32_t previous = kClearCode;  // none yet
+  std::uint32_t previous = kClearCode;  // no code yet
   for (std::size_t at = 0;;) {
     const unsigned width = table.code_bits();
     for (; bit_count < width && at < encoded.size(); bit_count += 8) {
@@ -90,7 +90,7 @@ std::size_t decode_lzw(ByteSpan encoded, MutableByteSpan decoded) {
       previous = kClearCode;
       continue;
     }
-    // The next free code stands for the previous string and its own first byte.
+    // The next free code means the previous string followed by its own first byte.
     const bool is_new = code == table.next();
     if (code > table.next() || (previous == kClearCode && code > kClearCode))
       throw Error("the data is corrupt");
@@ -142,7 +142,7 @@ std::size_t decode_lzf_block(ByteSpan encoded, MutableByteSpan decoded) {
 }
 
 // imagecodecs puts the decoded size before the block, HDF5 does not; references to chunks of HDF5
-// files often do not say so.
+// files often do not state which.
 std::size_t decode_lzf(ByteSpan encoded, MutableByteSpan decoded, bool may_have_header) {
   constexpr std::size_t kHeaderSize = 4;
   if (may_have_header && encoded.size() > kHeaderSize) {
@@ -152,7 +152,7 @@ std::size_t decode_lzf(ByteSpan encoded, MutableByteSpan decoded, bool may_have_
         const ByteSpan block = encoded.subspan(kHeaderSize);
         if (decode_lzf_block(block, decoded.first(size)) == size) return size;
       } catch (const Error&) {
-        // There is no header, or the next attempt says what is wrong.
+        // There is no header, or the next attempt reports the fault.
       }
     }
   }

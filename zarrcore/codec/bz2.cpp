@@ -12,7 +12,7 @@
 namespace zarrcore {
 namespace {
 
-// A block has at least 20 bytes and holds at most 900,000, five of which may stand for 259.
+// A block has at least 20 bytes and holds at most 900,000, five of which may decode to 259.
 constexpr std::uint64_t kMaxBz2Expansion = 900'000 / 5 * 259 / 20;
 
 // Points `stream` at as much of the two spans as its counters can hold; afterwards take_off()
@@ -101,7 +101,7 @@ class Bz2Codec final : public StreamCodec {
 }  // namespace
 
 Codec make_bz2(const Json& configuration, const ChunkSpec& /*spec*/) {
-  constexpr int kDefaultLevel = 1;  // that of numcodecs
+  constexpr int kDefaultLevel = 1;  // numcodecs' default
   const auto level = integer_option(configuration, "level", kDefaultLevel);
   return std::make_unique<Bz2Codec>(static_cast<int>(std::clamp<std::int64_t>(level, 1, 9)));
 }

@@ -170,7 +170,8 @@ class CategorizeCodec final : public ArrayToBytesCodec {
     check_size("categorize: ", encoded.size(), max_encoded_size());
     Buffer numbers = Buffer::copy_of(encoded);
     swap(numbers.span());
-    // Each label is kept once, as soon as it occurs; the first stands for all other texts.
+    // Each label is stored once, when it first occurs. Number 0, for all other texts, is the empty
+    // string.
     std::vector<VariableElement> kept(labels_.count() + 1);
     for (std::uint64_t i = 0; i < count_; ++i) {
       const std::uint64_t number =

@@ -7,7 +7,7 @@
 // memory is dense, in C order, its elements in the host's byte order.
 //
 // Codecs throw Error on bad configurations and on bytes that cannot be decoded; they never write
-// outside the span they are given, whatever the bytes say.
+// outside the given span, even for hostile bytes.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class ArrayToArrayCodec {
  public:
   virtual ~ArrayToArrayCodec() = default;
 
-  // The encoded form of the chunks that the codec was made for.
+  // The encoded form of the chunks that the codec was constructed for.
   virtual const ChunkSpec& encoded_spec() const = 0;
 
   // `encoded` and `decoded` are dense chunks of the two specs.
@@ -134,14 +134,15 @@ class BytesToBytesCodec {
   virtual std::optional<std::uint64_t> block_size(ByteSpan /*encoded*/) const {
     return std::nullopt;
   }
-  // With block_size(): decodes the block that begins at `offset` of `decoded_size` bytes.
+  // Decodes the block that begins at `offset` of `decoded_size` bytes. Only for codecs with a
+  // block_size().
   virtual void decode_block(ByteSpan /*encoded*/, std::uint64_t /*decoded_size*/,
                             std::uint64_t /*offset*/, MutableByteSpan /*block*/) const {}
 
   // If the first decoded bytes can be decoded without the rest: in steps of so many.
   virtual std::optional<std::uint64_t> prefix_step() const { return std::nullopt; }
-  // With prefix_step(): decodes the first bytes of `decoded_size`; false if this is not possible
-  // with these encoded bytes.
+  // Decodes the first bytes of `decoded_size`; false if this is not possible with these encoded
+  // bytes. Only for codecs with a prefix_step().
   virtual bool decode_prefix(ByteSpan /*encoded*/, std::uint64_t /*decoded_size*/,
                              MutableByteSpan /*prefix*/) const {
     return false;
@@ -153,13 +154,13 @@ class BytesToBytesCodec {
 
   // Not null if the encoded bytes contain the unchanged payload.
   virtual const Framing* framing() const { return nullptr; }
-  // With framing(): checks the frame and returns the payload inside `encoded`.
+  // Checks the frame and returns the payload inside `encoded`. Only for codecs with framing().
   virtual ByteSpan unframe(ByteSpan encoded) const { return encoded; }
 };
 
-// A filter of numcodecs: it views its input bytes as elements of its own type, and makes other
-// elements from them. It may be on either side of the array-to-bytes codec: in v2 it follows, in v3
-// it precedes, with the chunk's elements in C order as its input.
+// A filter of numcodecs: it views its input bytes as elements of its own type, and produces other
+// elements. It may be on either side of the array-to-bytes codec: in v2 it follows, in v3 it
+// precedes, with the chunk's elements in C order as its input.
 class Filter : public BytesToBytesCodec {
  public:
   // The type of the encoded elements.

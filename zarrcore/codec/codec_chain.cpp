@@ -150,7 +150,7 @@ void CodecChain::add(Codec codec, bool is_known) {
     if (!array_to_bytes_) {
       add_missing_bytes(is_known, "it comes before the array-to-bytes codec");
     }
-    // What another order would mean is not certain.
+    // Another byte order would be ambiguous.
     if ((*bytes_codec)->makes_elements() && bytes_spec_.data_type.item_size != 1 &&
         array_to_bytes_->is_identity() != (kHostEndian == Endian::little)) {
       throw Error("it does not support this byte order");

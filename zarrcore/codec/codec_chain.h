@@ -4,7 +4,7 @@
 // Decoded chunks are in *stored order*: dense and in C order, without the transpose codecs that the
 // chain starts with. axis_order() says which dimension of the array each dimension in stored order
 // is. Chunks are copied to their destination with permuted strides, so a transposition needs no
-// pass of its own.
+// separate pass.
 #pragma once
 
 #include <memory>
@@ -47,7 +47,7 @@ class CodecChain {
   // The first codec that only decodes, itself or inside; empty if chunks can be encoded.
   const std::string& decode_only() const { return decode_only_; }
   bool can_encode() const { return decode_only_.empty(); }
-  // The codecs that are run, with what is assumed stated.
+  // The codecs that are run, including assumed ones.
   const std::vector<CodecMetadata>& codecs() const { return codecs_; }
   // More bytes than any sensible encoded chunk has: a store refuses larger values.
   std::uint64_t max_encoded_size() const;
@@ -83,37 +83,38 @@ class CodecChain {
   // The size in bytes of the blocks of `encoded`, if they can be decoded separately (Blosc). All
   // but the last have this size, and contain whole elements. Throws Error like decode().
   std::optional<std::uint64_t> block_size(ByteSpan encoded) const;
-  // With block_size(): decodes the block that begins at `offset` of the decoded chunk.
+  // Decodes the block that begins at `offset` of the decoded chunk. Only with a block_size().
   void decode_block(ByteSpan encoded, std::uint64_t offset, MutableByteSpan block) const;
 
   // The sizes in which the first bytes of a chunk can be decoded without the rest, if they can: the
   // multiples of this.
   std::optional<std::uint64_t> prefix_step() const;
-  // With prefix_step(): the first bytes of a chunk; nullopt if this is not possible with these
-  // encoded bytes. Throws Error like decode().
+  // Returns the first bytes of a chunk; nullopt if this is not possible with these encoded bytes.
+  // Only with a prefix_step(). Throws Error like decode().
   std::optional<Buffer> decode_prefix(ByteSpan encoded, std::uint64_t size) const;
 
   // Returns true if each element has the same place in the encoded chunk as in the decoded one, so
   // that some can be read without the others.
   bool elements_stand_alone() const;
-  // With elements_stand_alone(): decodes elements in place.
+  // Decodes elements in place. Only if elements_stand_alone().
   void decode_elements(MutableByteSpan elements) const;
 
   // Not null if the chain consists of transposes, a sharding codec, and bytes-to-bytes codecs: then
   // inner chunks can be decoded one by one.
   const ShardingCodec* sharding() const { return sharding_; }
-  // With sharding(): whether the bytes-to-bytes codecs only put frames around the shard, so that
-  // parts of it can be read from the stored bytes.
+  // Returns true if the bytes-to-bytes codecs only put frames around the shard, so that parts of it
+  // can be read from the stored bytes. This and the following functions are for chains with
+  // sharding().
   bool shard_is_addressable() const { return is_framed_; }
   const Framing& framing() const { return framing_; }
   // With shard_is_addressable(): throws Error when the frame, as a checksum, does not fit the rest
   // of `encoded`, which has all bytes of a shard.
   void check_frame(ByteSpan encoded) const;
-  // With sharding(): whether the encoded shard is the shard, byte for byte.
+  // Returns true if the encoded shard is the shard, byte for byte.
   bool shard_is_bare() const { return bytes_codecs_.empty(); }
-  // With sharding(): applies the bytes-to-bytes codecs to a shard.
+  // Applies the bytes-to-bytes codecs to a shard.
   Buffer encode_shard(Buffer shard) const;
-  // With sharding(): the inverse.
+  // The inverse.
   Buffer decode_shard(ByteSpan encoded) const;
 
  private:

@@ -21,7 +21,7 @@ struct OptionalMember {
   std::string_view codec;
   std::string_view key;
   std::string_view fallback;  // JSON
-  // Of an integer; both zero if any is allowed.
+  // The range of an integer; both zero if any value is allowed.
   std::int64_t min = 0;
   std::int64_t max = 0;
 };
@@ -73,7 +73,7 @@ void check_member_range(const OptionalMember& member, const Json& value) {
               std::to_string(member.min) + " to " + std::to_string(member.max));
 }
 
-// Of the inner chunks of shards, and of the index.
+// Completes the codecs of the inner chunks of shards, and of the index.
 void complete_shards(Json& configuration, const ChunkSpec& spec) {
   if (lacks_member(configuration, "chunk_shape")) throw Error("\"chunk_shape\" is missing");
   const auto complete = [&](const char* key, const ChunkSpec& of_list) {
@@ -95,7 +95,7 @@ void complete_shards(Json& configuration, const ChunkSpec& spec) {
   complete("index_codecs", index);
 }
 
-// Of the elements of blocks of N5, whose first axis is the fastest.
+// Completes the codecs for elements of blocks of N5, whose first axis is the fastest.
 void complete_n5(Json& configuration, const ChunkSpec& spec) {
   auto codecs = parse_codecs_or_one(configuration["codecs"], "\"codecs\"");
   if (spec.shape.size() > 1 && (codecs.empty() || codecs.front().name != "transpose")) {

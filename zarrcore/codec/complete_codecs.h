@@ -11,17 +11,17 @@
 
 namespace zarrcore {
 
-// The array-to-bytes codec for elements of `type` if none is given: `bytes` in little-endian order,
-// or the codec for strings or bytes of variable length.
+// The default array-to-bytes codec for elements of `type`: `bytes` in little-endian order, or the
+// codec for strings or bytes of variable length.
 CodecMetadata default_array_to_bytes(const DataType& type);
 
 // Reads a list of codecs, or one codec without a list around it. Errors start with `what`.
 std::vector<CodecMetadata> parse_codecs_or_one(const Json& value, std::string_view what);
 
-// Adds what is missing: the array-to-bytes codec, the members that have a default, and the codecs
-// of inner chunks and of the index of shards, likewise complete. `spec` describes the chunks.
-// Throws Error, which names the codec, when one is not known, has no default for a member that it
-// needs, or has a level that its compressor does not know.
+// Completes codecs: adds the array-to-bytes codec, members that have a default, and the codecs of
+// inner chunks and of the index of shards, which are completed as well. `spec` describes the
+// chunks. Throws Error, which names the codec, when it is not known, has no default for a member
+// that it needs, or has a level that its compressor does not know.
 std::vector<CodecMetadata> complete_codecs(std::span<const CodecMetadata> codecs,
                                            const ChunkSpec& spec);
 

@@ -1,6 +1,7 @@
-// The `conditional` codec (zarr-extensions): bytes-to-bytes codecs of which each chunk names those
-// that were applied to it. A chunk starts with `header_bits` bits, least significant first: bit i
-// is set if codec i was applied. By default there are as many bits as codecs, in whole bytes.
+// The `conditional` codec (zarr-extensions): bytes-to-bytes codecs that are applied to some chunks
+// only: each chunk names the codecs that were applied to it. A chunk starts with `header_bits`
+// bits, least significant first: bit i is set if codec i was applied. By default there are as many
+// bits as codecs, in whole bytes.
 #include <algorithm>
 
 #include "zarrcore/base/checked_math.h"
@@ -92,7 +93,7 @@ class ConditionalCodec final : public BytesToBytesCodec {
     return applied;
   }
 
-  // What is left for the first of the `applied` codecs.
+  // Decodes with all `applied` codecs except the first.
   ByteSpan decode_all_but_first(ByteSpan encoded,
                                 const std::vector<const BytesToBytesCodec*>& applied,
                                 std::uint64_t max_size, Buffer& held) const {

@@ -13,7 +13,7 @@ namespace zarrcore {
 
 // The integer member `key`, or `fallback` when it is missing or null. Throws Error when it is not
 // an integer. A codec checks limits that only matter for encoding when it encodes: a chunk can be
-// decoded whatever the level was.
+// decoded with any level.
 std::int64_t integer_option(const Json& configuration, std::string_view key, std::int64_t fallback);
 
 // The string member `key`, or nullopt when it is missing or null. Throws Error when it is not a

@@ -1,5 +1,5 @@
-// Codecs that only decode: bytes-to-bytes codecs of formats that other programs write, made from
-// one function. Encoding is an error.
+// Codecs that only decode: bytes-to-bytes codecs for formats of other programs, created from one
+// function. Encoding is an error.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Decoder {
   // Decodes to the front of `decoded` and returns the number of bytes. Throws Error when the data
   // is corrupt or `decoded` is too small.
   std::function<std::size_t(ByteSpan encoded, MutableByteSpan decoded)> decode;
-  // As BytesToBytesCodec::encoded_size(); may be null.
+  // See BytesToBytesCodec::encoded_size(); may be null.
   std::function<std::optional<std::uint64_t>(std::uint64_t decoded_size)> encoded_size = nullptr;
 };
 
@@ -77,8 +77,8 @@ class DecodedOutput {
     std::copy(bytes.begin(), bytes.end(), extend(bytes.size()).begin());
   }
 
-  // Appends the `count` bytes that begin `distance` before the end; they may overlap what is
-  // appended, and then repeat.
+  // Appends the `count` bytes that begin `distance` before the end. They may overlap the appended
+  // bytes, which then repeat.
   void repeat(std::uint64_t distance, std::uint64_t count) {
     if (distance == 0 || distance > size_) throw Error("the data is corrupt");
     const std::byte* source = bytes_.data() + size_ - distance;

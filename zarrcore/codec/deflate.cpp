@@ -16,7 +16,7 @@
 namespace zarrcore {
 namespace {
 
-// The data and what is around it, with the library's functions.
+// The functions of the library for a stream with its header and trailer.
 struct DeflateFormat {
   const char* name;
   decltype(&libdeflate_zlib_compress) compress;

@@ -78,7 +78,7 @@ class DeltaFilter final : public ElementFilter {
   }
 
  private:
-  // If both types are the same integer type, elements are restored whatever the differences are.
+  // If both types are the same integer type, elements are always restored.
   std::optional<Tolerance> tolerance() const override {
     if (decoded_.is_integer() && decoded_ == encoded_) return std::nullopt;
     if (rounding_unit(decoded_) == 0) return Tolerance();

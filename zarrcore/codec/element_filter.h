@@ -48,8 +48,8 @@ class ElementFilter : public Filter {
   // Messages start with `name`.
   ElementFilter(std::string name, NumpyType decoded, NumpyType encoded);
 
-  // Throws the Error that says that the element at `index`, which is `element`, cannot be stored
-  // because it would become `returned`. Both are of the decoded type.
+  // Throws the Error that the element at `index`, which is `element`, cannot be stored because it
+  // would become `returned`. Both are of the decoded type.
   [[noreturn]] void refuse(std::size_t index, const std::byte* element,
                            const std::byte* returned) const;
 
@@ -78,9 +78,9 @@ NumpyType numpy_type_option(const Json& configuration, std::string_view key,
                             const NumpyType& fallback);
 
 // Makes an array-to-array codec that applies `filter` to the elements of chunks of `spec` in C
-// order. As in zarr-python, a filter sees bytes: those of elements in the byte order
-// `input_endian`, which is little unless another filter made them: a store means the same wherever
-// it is read.
+// order. As in zarr-python, a filter sees the bytes of the elements. Their byte order is
+// `input_endian`: little, unless another filter produced them, so a store means the same on every
+// computer.
 std::unique_ptr<const ArrayToArrayCodec> make_array_filter(std::unique_ptr<const Filter> filter,
                                                            const ChunkSpec& spec,
                                                            Endian input_endian);

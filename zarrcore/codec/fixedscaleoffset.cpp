@@ -1,5 +1,5 @@
 // The `fixedscaleoffset` filter of numcodecs: encodes x as (x - offset) * scale, rounded to a whole
-// number. Configuration: `offset`, `scale`, `dtype` of x, and `astype` of what is stored.
+// number. Configuration: `offset`, `scale`, `dtype` of x, and `astype` of the stored numbers.
 #include <algorithm>
 #include <cmath>
 

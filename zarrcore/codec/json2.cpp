@@ -21,7 +21,7 @@ class Json2Codec final : public ObjectListCodec {
   }
 
   Buffer write(const Json& list) const override {
-    // Only ASCII, like numcodecs: that gives the same bytes in all encodings.
+    // ASCII only, like numcodecs: its bytes are the same in all encodings.
     return Buffer::copy_of(list.dump(-1, ' ', true));
   }
 };

@@ -1,5 +1,5 @@
 // Codecs of kerchunk and of virtual-tiff, for chunks in files of other formats: texts that an HDF5
-// file keeps elsewhere, ASCII tables of FITS, and images with the band varying fastest. kerchunk's
+// file stores elsewhere, ASCII tables of FITS, and images with the band varying fastest. kerchunk's
 // `deflate` is in deflate.cpp.
 #include <algorithm>
 #include <type_traits>
@@ -45,7 +45,7 @@ class HdfStringsCodec final : public ArrayToBytesCodec {
 
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
     check_size("fill_hdf_strings: ", encoded.size(), max_encoded_size());
-    // Each text is kept once, however many elements have it.
+    // Each distinct text is stored once.
     std::unordered_map<const std::string*, VariableElement> kept;
     for (std::uint64_t i = 0; i < count_; ++i) {
       const std::string_view id(reinterpret_cast<const char*>(encoded.data()) + i * kHeapIdSize,

@@ -1,7 +1,7 @@
 // The `lz4` codec of numcodecs: the decoded size as a little-endian int32, then one LZ4 block.
-// Configuration: `acceleration`; higher values encode faster and compress less. And LZ4 blocks as
-// imagecodecs has them: bare (`lz4`), in the frames of the lz4 program (`lz4f`), and in those of
-// HDF5's filter 32004 (`lz4h5`).
+// Configuration: `acceleration`; higher values encode faster and compress less. And the LZ4 formats
+// of imagecodecs: bare blocks (`lz4`), frames of the lz4 program (`lz4f`), and chunks of HDF5's
+// filter 32004 (`lz4h5`).
 #include <lz4.h>
 #include <lz4frame.h>
 
@@ -64,8 +64,8 @@ std::size_t decode_frame(ByteSpan encoded, MutableByteSpan decoded) {
   }
 }
 
-// The decoded size (u64) and that of blocks (u32), then blocks after their sizes (u32), all
-// big-endian. A block that would not become smaller is stored as it is.
+// The decoded size (u64) and the block size (u32), then the blocks, each after its encoded size
+// (u32), all big-endian. A block that would not become smaller is stored uncompressed.
 std::size_t decode_hdf5_blocks(ByteSpan encoded, MutableByteSpan decoded) {
   EncodedInput input(encoded);
   const auto total = load_integer<std::uint64_t>(input.take(8).data(), Endian::big);

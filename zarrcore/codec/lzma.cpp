@@ -1,4 +1,5 @@
-// The `lzma` codec of numcodecs and of v1. Its configuration is that of Python's module lzma:
+// The `lzma` codec of numcodecs and of v1. Its configuration is the same as in Python's module
+// lzma:
 //   format   1: .xz (the default); 2: .lzma ("alone"); 3: raw, described by `filters`
 //   check    of .xz: 0 none, 1 CRC32, 4 CRC64, 10 SHA-256; -1 or absent: CRC64
 //   preset   0 to 9, plus 2^31 for "extreme"; absent: 6
@@ -27,7 +28,7 @@ enum class LzmaFormat : std::uint8_t { xz = 1, alone = 2, raw = 3 };
 constexpr std::uint64_t kMaxLzmaExpansion = 8192;
 
 // Memory that a decoder may use beyond the size of the data: a dictionary larger than the data is
-// useless, but those of presets have up to 64 MiB.
+// useless, but dictionaries of presets have up to 64 MiB.
 constexpr std::uint64_t kSpareMemory = std::uint64_t{128} << 20;
 
 lzma_ret check(lzma_ret result) {
@@ -50,7 +51,7 @@ lzma_ret check(lzma_ret result) {
   }
 }
 
-// A filter of liblzma, and its options in memory of their own, to which a lzma_filter points.
+// A filter of liblzma with its options, to which an lzma_filter points.
 class LzmaFilter {
  public:
   explicit LzmaFilter(const Json& specification) {
@@ -170,8 +171,8 @@ class LzmaStream {
 
   lzma_stream* get() { return &stream_; }
 
-  // Works from the front of `input` to the front of `output`, and removes what was used from both.
-  // Returns whether the stream has ended.
+  // Works from the front of `input` to the front of `output`, and removes the used bytes from both.
+  // Returns true if the stream has ended.
   bool advance(ByteSpan& input, MutableByteSpan& output, lzma_action action) {
     stream_.next_in = reinterpret_cast<const std::uint8_t*>(input.data());
     stream_.avail_in = input.size();

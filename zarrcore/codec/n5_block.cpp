@@ -1,9 +1,9 @@
-// Codecs for blocks of N5. All decode what follows the header as a chunk of the header's shape
-// and put it at the start of the chunk:
-// - `n5_default` (zarr-extensions): `codecs` are those of the elements. The header has the
+// Codecs for blocks of N5. All decode the bytes after the header as a chunk of the header's shape,
+// and store it at the start of the chunk:
+// - `n5_default` (zarr-extensions): `codecs` encode the elements. The header has the
 //   dimensions in the order of the array, whose axes are N5's. The rest of a chunk is the fill
 //   value. `bytes` is big-endian, also where its configuration does not say so.
-// - `n5.block` (our name): those of N5's own containers. The header has the dimensions in reverse
+// - `n5.block` (our name): blocks of N5's own containers. The header has the dimensions in reverse
 //   order, as zarr-python shows them.
 // - `n5_wrapper` (zarr-python 2, in v2): `compressor_config` is a codec of numcodecs, or null. The
 //   header has the dimensions in reverse order. The rest of a chunk is zero. It takes the array

@@ -1,7 +1,7 @@
 // The header of an N5 block (N5 specification, "the chunk format"): a mode and the rank, 16 bits
-// each, then the block's lengths, 32 bits each, all big-endian. In mode 1 follows the number of
-// elements. After the header come the block's elements, big-endian and compressed. Blocks at
-// the edge of an array may be cut, so each has a shape of its own.
+// each, then the block's lengths, 32 bits each, all big-endian. In mode 1, the number of elements
+// follows. After the header come the block's elements, big-endian and compressed. Each block states
+// its shape, because blocks at the edge of an array may be smaller.
 #pragma once
 
 #include <vector>

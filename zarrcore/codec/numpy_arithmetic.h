@@ -25,8 +25,8 @@ DataType promote_numpy_types(const DataType& a, const DataType& b);
 DataType promote_numpy_type(const DataType& type, const Json& number);
 
 // ndarray.astype: floats lose their fraction to become integers, integers wrap around, complex
-// numbers lose their imaginary part, times are their int64. The result for floats that an integer
-// cannot hold depends on the processor in NumPy; here it is that of x86. Throws Error for types
+// numbers lose their imaginary part, times are their int64. In NumPy, the result for floats that an
+// integer cannot hold depends on the processor; here it is always x86's. Throws Error for types
 // that are neither numbers nor times, and for times whose units differ.
 std::unique_ptr<const ElementConverter> make_numpy_cast(const DataType& source,
                                                         const DataType& destination);

@@ -1,6 +1,6 @@
 // The object codecs json2 and msgpack2 of numcodecs: a chunk is one list of the elements, nested by
 // dimension, followed by two more items: the data type as NumPy spells it ("|O") and the shape.
-// Their predecessors json and msgpack have no shape: the list is flat, or that of the chunk.
+// Their predecessors json and msgpack have no shape: the list is flat, or nested like the chunk.
 // Elements are texts here; other elements of a list are read as their JSON text. They would be
 // written as texts, so a chunk with such elements can only be replaced as a whole.
 #pragma once
@@ -23,8 +23,8 @@ class ObjectListCodec : public ArrayToBytesCodec {
   void check_kept(ByteSpan encoded) const final;
 
  protected:
-  // Messages start with `name`; only that of a codec with a shape ends with 2. Throws Error when
-  // chunks of `spec` are not of strings.
+  // Messages start with `name`. Only a codec whose lists include the shape has a name that ends
+  // with 2. Throws Error when the elements of `spec` are not strings.
   ObjectListCodec(std::string name, const ChunkSpec& spec);
 
  private:

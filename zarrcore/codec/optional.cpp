@@ -1,7 +1,7 @@
-// The `zarrs.optional` codec: elements that may be missing. A chunk has the size of the mask and
-// that of the data as 64-bit little-endian integers, the mask, and the data, each encoded by a
-// chain of its own. The mask is an array of booleans of the chunk's shape. The data are the values
-// of the elements that are not missing, in one dimension; without any there are no bytes.
+// The `zarrs.optional` codec: elements that may be missing. A chunk has the encoded sizes of mask
+// and data as 64-bit little-endian integers, then the mask and the data, each encoded by its own
+// codec chain. The mask is an array of booleans of the chunk's shape. The data are the values of
+// the elements that are not missing, in one dimension; without any there are no bytes.
 #include <algorithm>
 
 #include "zarrcore/base/checked_math.h"

@@ -62,7 +62,7 @@ struct PackedIntegers {
   }
 };
 
-// `byteorder` as NumPy spells it; without one, that of nearly all computers.
+// `byteorder` as NumPy spells it; little-endian if it is missing or native.
 Endian byte_order_option(const Json& configuration) {
   const std::string order = text_option(configuration, "byteorder").value_or("=");
   if (order == "=" || order == "<" || order == "|") return Endian::little;

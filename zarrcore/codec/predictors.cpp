@@ -245,7 +245,7 @@ Codec make_byteshuffle(const Json& configuration, const ChunkSpec& spec) {
                             boolean_option(configuration, "reorder", false)});
 }
 
-// Configuration: `itemsize` in bytes, `blocksize` in elements, 0 for that of the library.
+// Configuration: `itemsize` in bytes; `blocksize` in elements, 0 for the library's default.
 Codec make_bitshuffle(const Json& configuration, const ChunkSpec& spec) {
   const std::int64_t item = integer_option(configuration, "itemsize", 1);
   const std::int64_t given = integer_option(configuration, "blocksize", 0);
@@ -291,7 +291,7 @@ Codec make_bitorder(const Json& /*configuration*/, const ChunkSpec& spec) {
                         });
 }
 
-// Numbers of which digits were removed, which decoding cannot restore.
+// Numbers from which digits were removed, which decoding cannot restore.
 Codec make_imagecodecs_quantize(const Json& /*configuration*/, const ChunkSpec& spec) {
   return make_predictor("quantize", {spec.data_type},
                         [](ByteSpan encoded, MutableByteSpan decoded) {

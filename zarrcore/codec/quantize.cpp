@@ -1,6 +1,6 @@
-// The `quantize` filter of numcodecs: keeps as many bits after the binary point as `digits`
-// decimal digits need. Configuration: `digits`, `dtype`, and `astype` of what is stored. Decoding
-// only undoes the cast.
+// The `quantize` filter of numcodecs: keeps as many bits after the binary point as `digits` decimal
+// digits need. Configuration: `digits`, `dtype`, and `astype` of the stored numbers. Decoding only
+// undoes the cast.
 #include <algorithm>
 #include <cmath>
 

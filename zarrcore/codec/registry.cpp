@@ -9,12 +9,12 @@
 #include "zarrcore/dtype/numpy_type.h"
 #include "zarrcore/metadata/numpy_array.h"
 
-// A line for each name, with the members that its configuration may have: `numcodecs.` names are
-// those of v2 filters and compressors, and of v3 arrays that use them; `endian` is an older name of
+// A line for each name, with the members that its configuration may have: `numcodecs.` names
+// are v2 filters and compressors, also in v3 arrays that use them; `endian` is an older name of
 // `bytes`. Members that a decoder may ignore: `delta` of lzma, which GDAL's built-in driver writes
 // (the stream has the filter's own header); `typesize` of numcodecs.blosc, from numcodecs 0.16 on;
 // `compression_kwargs` of zfpy, in which numcodecs repeats the member of the mode. Names of
-// imagecodecs may have the prefix as well; of their members, those that decoders need.
+// imagecodecs may have the prefix as well; of their members, only the ones that decoders need.
 // clang-format off
 #define ZARRCORE_CODECS(CODEC)                                                               \
   CODEC("ChunkyCodec", make_chunky, "endian")                                                \
@@ -163,8 +163,8 @@ constexpr Refusal kRefusals[] = {
      "zstd"},
 };
 
-// An item of a list by its name. zarrs also knows its codecs by URLs that end with the name, and
-// those of others as its own.
+// Finds an item of a list by its name. zarrs also writes its codecs as URLs that end with the name,
+// and codecs of other projects under its own prefix.
 template <typename Items>
 const auto* find_item(const Items& items, std::string_view name) {
   const auto find = [&](const std::string& wanted) {

@@ -34,9 +34,10 @@ struct CodecName {
 // The codecs of the core, sorted.
 std::vector<CodecName> codec_names();
 
-// The members of the configuration that the codec knows. Throws Error when the configuration of a
-// codec of the core has others: they may change what the bytes mean. Those of imagecodecs are left
-// out instead: it also stores the settings of encoders, which differ between its versions.
+// Returns the members of the configuration that the codec knows. Throws Error when the
+// configuration of a codec of the core has other members: they may change what the bytes mean.
+// Other members of imagecodecs' configurations are dropped instead: it also stores the settings of
+// encoders, which differ between its versions.
 Json known_members(std::string_view name, const Json& configuration);
 
 // Returns true for the names of codecs of imagecodecs.
@@ -54,8 +55,8 @@ Json in_stored_order(Json configuration, const DataType& type, Endian endian);
 // The byte order in which `bytes` stores elements; little if there is no such codec.
 Endian stored_endian(std::span<const CodecMetadata> codecs);
 
-// Finds codecs in addition to those of the core by their names; null for other names. Any thread
-// may call it.
+// Finds codecs that the core does not have, by name; null for unknown names. May be called by any
+// thread.
 using CodecProvider = CodecFactory (*)(std::string_view name);
 
 // Replaces the provider, of which a process has one; null removes it. Existing chains keep their

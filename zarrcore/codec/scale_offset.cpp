@@ -71,7 +71,7 @@ class IntegerCodec final : public ElementCodec {
     return static_cast<T>(x * scale_);
   }
   std::optional<T> divide(T x) const {
-    // The only quotient that overflows; division by -1 has no remainder.
+    // The only quotient that overflows is the lowest value divided by -1, which has no remainder.
     if constexpr (std::signed_integral<T>) {
       if (scale_ == -1) return x == low_ ? std::nullopt : std::optional(static_cast<T>(-x));
     }

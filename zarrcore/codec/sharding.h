@@ -19,7 +19,7 @@ namespace zarrcore {
 
 class ShardIndex {
  public:
-  // By default, the entry of a missing chunk.
+  // The default value is the entry of a missing chunk.
   struct Entry {
     std::uint64_t offset = UINT64_MAX;
     std::uint64_t length = UINT64_MAX;
@@ -28,7 +28,7 @@ class ShardIndex {
 
   explicit ShardIndex(std::vector<Entry> entries) : entries_(std::move(entries)) {}
 
-  // By position in C order of the inner grid. Throws std::out_of_range.
+  // The entry at a position, in C order of the inner grid. Throws std::out_of_range.
   const Entry& at(std::size_t position) const { return entries_.at(position); }
   std::size_t size() const { return entries_.size(); }
   std::size_t byte_count() const { return entries_.size() * sizeof(Entry); }
@@ -96,7 +96,7 @@ class ShardingCodec final : public ArrayToBytesCodec {
   std::unique_ptr<const CodecChain> index_chain_;
   std::size_t index_size_ = 0;  // encoded
   bool index_at_end_ = true;
-  // How an inner chunk in its own stored order lies in the dense chunk.
+  // The position of an inner chunk, in its own stored order, in the dense chunk.
   Strides inner_strides_;
   Strides stored_strides_;
 };

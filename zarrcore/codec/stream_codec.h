@@ -15,7 +15,7 @@ class StreamDecoder {
   virtual ~StreamDecoder() = default;
 
   // Decodes from the front of `encoded` to the front of `decoded` until the stream ends or one of
-  // the two is used up, and removes what was used from both. Returns whether the stream has ended.
+  // the two is used up, and removes the used bytes from both. Returns true if the stream has ended.
   // Throws Error when the data is corrupt. `decoded` is not empty.
   virtual bool advance(ByteSpan& encoded, MutableByteSpan& decoded) = 0;
 };

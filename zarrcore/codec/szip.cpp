@@ -14,7 +14,7 @@
 namespace zarrcore {
 namespace {
 
-// Of libsz: the order of samples of two bytes, and whether they are differences.
+// Options of libsz: the order of samples of two bytes, and whether they are differences.
 constexpr std::int64_t kBigEndian = 16;
 constexpr std::int64_t kDifferences = 32;
 constexpr std::int64_t kMaxPixelsPerBlock = 32;
@@ -34,7 +34,7 @@ class BitInput {
     return value;
   }
 
-  // Takes zeros and the one after them, and returns how many zeros there are.
+  // Takes zeros and the following one, and returns the number of zeros.
   std::uint64_t take_zeros() {
     std::uint64_t zeros = 0;
     for (fill(); bits_ == 0; fill()) {

@@ -39,7 +39,7 @@ class TransposeCodec final : public ArrayToArrayCodec {
  private:
   ChunkSpec encoded_spec_;
   std::vector<std::size_t> order_;
-  // Both by encoded dimension.
+  // Both are indexed by encoded dimension.
   Strides decoded_strides_;
   Strides encoded_strides_;
 };

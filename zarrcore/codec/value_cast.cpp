@@ -165,7 +165,7 @@ To ValueCast::cast_to_integer(From value) const {
   if constexpr (std::is_floating_point_v<From>) {
     if (!std::isfinite(value)) throw unfit(value, to_);
     const double rounded = round_to_whole(value, rounding_);
-    // One past the highest, which a double holds exactly.
+    // One more than the highest value: a double holds it exactly.
     const double end = std::ldexp(1.0, bits_ - std::is_signed_v<To>);
     if (rounded >= static_cast<double>(low) && rounded < end) return static_cast<To>(rounded);
     switch (out_of_range_) {

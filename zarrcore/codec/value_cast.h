@@ -37,7 +37,7 @@ struct MappedScalar {
 class ValueCast {
  public:
   // The first of equal `map` entries wins; NaN there means every NaN, and 0 both zeros. Throws
-  // Error when one of the types is not one of real numbers.
+  // Error unless both types are of real numbers.
   ValueCast(const DataType& from, const DataType& to, Rounding rounding, OutOfRange out_of_range,
             const std::vector<MappedScalar>& map);
 

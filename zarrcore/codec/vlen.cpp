@@ -64,7 +64,7 @@ class VlenCodec final : public ArrayToBytesCodec {
       throw Error("vlen: the chunk has " + std::to_string(count) + " elements where " +
                   std::to_string(count_) + " are expected");
     }
-    // One copy of everything, including the few bytes of the numbers; the elements point into it.
+    // One copy of everything, including the few bytes of the lengths; the elements point into it.
     ByteSpan rest = arena.keep(encoded).subspan(kNumber);
     for (std::uint64_t i = 0; i < count_; ++i) {
       if (rest.size() < kNumber) throw ends_within(i);
@@ -159,7 +159,7 @@ class PaddedVlenCodec final : public ArrayToBytesCodec {
       bytes = std::as_bytes(std::span(code_points));
     }
     if (bytes.size() > element.size()) {
-      throw Error("it is longer than those of the type " + type_name(type_));
+      throw Error("it is longer than elements of the type " + type_name(type_));
     }
     std::copy(bytes.begin(), bytes.end(), element.begin());
   }

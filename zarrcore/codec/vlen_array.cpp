@@ -57,7 +57,7 @@ class VlenArrayCodec final : public ArrayToBytesCodec {
   }
 
  private:
-  // Sets each element of `to` to what `convert` makes of the same one of `from`.
+  // Sets each element of `to` to the result of `convert` for the same element of `from`.
   template <typename Convert>
   void each_element(ByteSpan from, MutableByteSpan to, const Convert& convert) const {
     for (std::uint64_t i = 0; i < count_; ++i) {

@@ -1,8 +1,8 @@
 // The `zarrs.vlen` codec: elements of variable length as an index and data. The index has, for n
 // elements, n + 1 rising offsets into the data, in one dimension; the data are bytes in one
-// dimension. Each is encoded by a chain of its own; without data there are no bytes of them. The
-// size of the encoded index is a 64-bit little-endian integer at the start of the chunk, before
-// index and data, or at its end, after data and index.
+// dimension. Each is encoded by its own codec chain; empty data are not encoded at all. The size of
+// the encoded index is a 64-bit little-endian integer at the start of the chunk, before index and
+// data, or at its end, after data and index.
 #include <algorithm>
 
 #include "zarrcore/base/checked_math.h"
@@ -50,7 +50,7 @@ class ZarrsVlenCodec final : public ArrayToBytesCodec {
             codecs_member(configuration, "index_codecs"),
             spec_with_zero({count_ + 1}, {TypeKind::unsigned_integer, options_.offset_size})),
         data_codecs_(codecs_member(configuration, "data_codecs")) {
-    data_chain(1);  // throws Error where it cannot be made
+    data_chain(1);  // throws Error if the chain cannot be created
   }
 
   bool assumes_byte_order() const override {

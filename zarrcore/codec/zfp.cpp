@@ -125,7 +125,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
     Buffer buffer(max_encoded_size_);
     const Stream stream(buffer.span());
     stream.set(parameters_);
-    // The library does not write to it.
+    // zfp does not write to it when it encodes.
     const ZfpField field = make_field(shape_, const_cast<std::byte*>(decoded.data()));
     if (has_header_ &&
         zfp_library().zfp_write_header(stream.get(), field.get(), ZFP_HEADER_FULL) == 0) {

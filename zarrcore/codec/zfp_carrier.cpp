@@ -1,7 +1,7 @@
 // The `zfp` codec for types that the library does not compress (zarr-extensions, "zfp"): elements
-// are stored as those of a type that it does. Integers of 8 and 16 bits are shifted to the top of
-// 31 bits, those without a sign after the middle of their range became zero. Larger integers
-// without a sign are the same number with one, and small floats a float32.
+// are converted to a type that it does. Integers of 8 and 16 bits are shifted to the top of 31
+// bits; unsigned ones first have the middle of their range subtracted. Larger unsigned integers
+// become signed ones of the same value, and small floats become float32.
 #include "zarrcore/codec/zfp_carrier.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // The functions of the zfp library that the zfp codec calls, for zfp.cpp alone.
 //
 // They are not called by their names where the dynamic linker has one name space for all libraries:
-// cfitsio, with which GDAL can be linked, exports stream_open, stream_close, stream_flush and
-// stream_size like zfp, and in a program linked with GDAL zfp itself would call those of cfitsio.
+// like zfp, cfitsio, with which GDAL can be linked, exports stream_open, stream_close, stream_flush
+// and stream_size, and in a program linked with GDAL, zfp itself would call cfitsio's functions.
 #pragma once
 
 #include <zfp.h>

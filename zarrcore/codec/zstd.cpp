@@ -51,7 +51,7 @@ class ZstdCodec final : public BytesToBytesCodec {
   }
 
   Buffer encode(ByteSpan decoded) const override {
-    // One per thread: making one can cost as much as compressing a small chunk.
+    // One context per thread: creating it can cost as much as compressing a small chunk.
     auto& context = thread_object<std::unique_ptr<ZSTD_CCtx, FreeContext>>();
     if (!context) context.reset(ZSTD_createCCtx());
     if (!context) throw std::bad_alloc();
@@ -112,7 +112,7 @@ class ZstdCodec final : public BytesToBytesCodec {
            (encoded[kDescriptor] & kHasChecksum) == std::byte{0};
   }
 
-  // One per thread.
+  // One context per thread.
   static ZSTD_DCtx* thread_context() {
     auto& context = thread_object<std::unique_ptr<ZSTD_DCtx, FreeContext>>();
     if (!context) context.reset(ZSTD_createDCtx());

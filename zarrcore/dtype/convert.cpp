@@ -32,7 +32,7 @@ Integer to_integer(From value) {
   }
 }
 
-// What store_element() takes for an element of type T.
+// Converts to the type that store_element() takes for an element of type T.
 template <typename T, typename From>
 auto to_value(From value) {
   if constexpr (IsComplex<T>::value) {

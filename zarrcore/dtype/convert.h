@@ -16,8 +16,8 @@ namespace zarrcore {
 ZARRCORE_API std::unique_ptr<const ElementConverter> make_numeric_converter(
     const DataType& source, const DataType& destination);
 
-// Combines two conversions, either of which may be null for none. Elements in between have
-// `middle_size` bytes, at most 16.
+// Combines two conversions, each of which may be null. Elements in between have `middle_size`
+// bytes, at most 16.
 ZARRCORE_API std::unique_ptr<const ElementConverter> chain_converters(
     std::unique_ptr<const ElementConverter> first, std::uint64_t middle_size,
     std::unique_ptr<const ElementConverter> second);

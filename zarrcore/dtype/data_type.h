@@ -30,8 +30,8 @@ enum class TypeKind : std::uint8_t {
   structure,         // fields one after the other
 };
 
-// What the bits of a float, or of each part of a complex number, mean. Names as in zarr-extensions
-// and ml_dtypes: e exponent bits, m mantissa bits; fn: no infinities; uz: no negative zero; b11:
+// The format of a float, or of each part of a complex number. Names as in zarr-extensions and
+// ml_dtypes: e exponent bits, m mantissa bits; fn: no infinities; uz: no negative zero; b11:
 // exponent bias 11. Formats of less than 8 bits are in the low bits of a byte.
 enum class FloatFormat : std::uint8_t {
   ieee,  // binary16, binary32, binary64 by item size
@@ -48,12 +48,12 @@ enum class FloatFormat : std::uint8_t {
   float6_e3m2fn,
   float4_e2m1fn,
   // 16 bytes; see dtype/small_float.h.
-  long_double,  // one of the next two: a store does not say which
+  long_double,  // float80 or float128: a store does not say which
   float80,
   float128,
 };
 
-// Of datetimes: `count` times a NumPy unit ("ns", "D"…; "generic" when there is none).
+// The unit of datetimes: `count` times a NumPy unit ("ns", "D"…; "generic" if it has none).
 struct TimeUnit {
   std::string_view name = "generic";  // of the constant list, see find_time_unit()
   std::int64_t count = 1;
@@ -99,7 +99,7 @@ struct ZARRCORE_API DataType {
   DataType part_type() const { return {TypeKind::floating, item_size / 2, 0, float_format}; }
 };
 
-// A field of a structure. One without a name is padding.
+// A field of a structure. A field without a name is padding.
 struct Field {
   std::string name;
   DataType type;

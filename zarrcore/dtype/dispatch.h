@@ -1,4 +1,4 @@
-// From a data type at run time to a C++ type, for code that computes with elements.
+// Selects a C++ type by a data type at run time, for code that computes with elements.
 #pragma once
 
 #include <complex>
@@ -54,7 +54,7 @@ void store_element(Value value, std::byte* bytes) {
   std::memcpy(bytes, &stored, sizeof(T));
 }
 
-// What load_element() makes of an element.
+// The type that load_element() returns for an element of type T.
 template <typename T>
 using ValueOf = decltype(load_element<T>(nullptr));
 
@@ -66,7 +66,7 @@ ValueOf<T> rounded_to(Value value) {
   return load_element<T>(element);
 }
 
-// Stands for a type in a call.
+// Passes a type as an argument of a call.
 template <typename T>
 struct TypeTag {
   using Type = T;

@@ -80,7 +80,7 @@ std::optional<TimeUnit> parse_time_unit(std::string_view text) {
 
 std::optional<NumpyType> parse_numpy_type(std::string_view text) {
   if (const auto named = parse_type_name(text); named && named->kind != TypeKind::raw) {
-    // Only names that NumPy has.
+    // Only types that NumPy has a name for.
     if (named->bits == 0 && named->float_format == FloatFormat::ieee && !named->is_variable()) {
       return NumpyType{*named};
     }

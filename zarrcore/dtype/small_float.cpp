@@ -203,8 +203,8 @@ struct Halves {
 constexpr std::size_t kHighAt = kHostEndian == Endian::little ? sizeof(std::uint64_t) : 0;
 constexpr std::size_t kLowAt = sizeof(std::uint64_t) - kHighAt;
 
-// The float64 nearest to `mantissa`, whose top bit is set, times 2^(exponent - 63). `has_rest` says
-// that the number is a little larger.
+// The float64 nearest to `mantissa`, whose top bit is set, times 2^(exponent - 63). `has_rest`
+// means that the number is a little larger.
 double rounded(std::uint64_t mantissa, bool has_rest, int exponent) {
   constexpr int kMinExponent = -1022;
   if (exponent > 1023) return std::numeric_limits<double>::infinity();
@@ -226,7 +226,7 @@ double magnitude(FloatFormat format, const Halves& bits) {
   const std::uint64_t fraction = is_x87 ? bits.low << 1 : bits.high << 16 | bits.low >> 48;
   const std::uint64_t rest = is_x87 ? 0 : bits.low << 16;
   if (biased == 0) return 0;
-  // x87 states the first bit; without it, such a number is none.
+  // x87 stores the first bit of the fraction explicitly; without it, the number is invalid.
   const bool is_number = !is_x87 || (bits.low & kTopBit) != 0;
   if (biased == kLongMaxExponent && fraction == 0 && rest == 0 && is_number) {
     return std::numeric_limits<double>::infinity();

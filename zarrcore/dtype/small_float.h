@@ -1,5 +1,5 @@
-// Floats of 16 bits and less: bfloat16, and those of the OCP 8-bit and microscaling (MX)
-// specifications and of ml_dtypes; and IEEE 754 binary16, rounding to nearest even. Below them long
+// Floats of 16 bits and less: bfloat16, the types of the OCP 8-bit and microscaling (MX)
+// specifications and of ml_dtypes, and IEEE 754 binary16, rounding to nearest even. Then long
 // doubles.
 #pragma once
 
@@ -64,8 +64,8 @@ inline std::uint16_t double_to_float16(double value) {
 
 // Long doubles of C, which NumPy calls `<f16` on every computer, although their bits differ: x87's
 // format of 80 bits, padded to 16 bytes, or IEEE 754 binary128. Their values become float64:
-// rounded to nearest even, infinite above its range. Only the sign of smaller numbers than it has
-// is kept.
+// rounded to nearest even, infinite above its range. Numbers too small for it become zero with
+// their sign.
 //
 // The float64 of the 16 bytes of an element in memory. `format` is float80 or float128.
 ZARRCORE_API double decode_long_double(FloatFormat format, const std::byte* element);

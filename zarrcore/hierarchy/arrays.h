@@ -20,14 +20,14 @@
 
 namespace zarrcore {
 
-// A new array with few words: what is not stated gets a value that suits most programs. For full
-// control, fill in an ArrayMetadata and pass it to Hierarchy::create_node().
+// A short description of a new array: members that are not set have defaults that suit most
+// programs. For full control, fill in an ArrayMetadata and pass it to Hierarchy::create_node().
 struct NewArray {
   Shape shape;
   DataType data_type;      // data_type_of<float>(), parse_type_name("int16")…
   Shape chunk_shape = {};  // empty: one chunk
   Shape shard_shape = {};  // a multiple of chunk_shape; empty: no shards. v3 only
-  // Bytes-to-bytes codecs, in encoding order, by the names of the v3 specification; those of
+  // Bytes-to-bytes codecs, in encoding order, by the names of the v3 specification; codecs of
   // numcodecs have the prefix "numcodecs.".
   std::vector<CodecMetadata> compression = {{"zstd", {{"level", 3}, {"checksum", false}}}};
   std::optional<Json> fill_value = {};  // as the v3 specification spells it; by default zero
@@ -50,13 +50,13 @@ ZARRCORE_API std::shared_ptr<const Array> create_array(Hierarchy& hierarchy,
                                                        const NewArray& array,
                                                        std::shared_ptr<Context> context);
 
-// Changes metadata and chunks in the order that loses nothing: gives the array at `path` a new
-// shape, and opens it again: objects opened before keep the old shape. Elements that are cut off
-// are gone, and new ones have the fill value. Writers of the array must have been flushed. Throws
-// Error, which names the array, when the number of dimensions differs, when the chunk grid is not
-// regular, and when the store fails. If it fails to remove what was cut off, the array has its new
-// shape and nothing inside of it is lost; resize() of the array as it was before (array/resize.h)
-// finishes the work.
+// Changes metadata and chunks in an order that loses nothing: gives the array at `path` a new
+// shape, and opens it again; objects opened before keep the old shape. Elements outside of the new
+// shape are removed, and new ones have the fill value. Writers of the array must have been flushed.
+// Throws Error, which names the array, when the number of dimensions differs, when the chunk grid
+// is not regular, and when the store fails. If removing elements fails, the array has its new shape
+// and nothing inside of it is lost; resize() of the old array object (array/resize.h) finishes the
+// work.
 ZARRCORE_API std::shared_ptr<const Array> resize_array(Hierarchy& hierarchy,
                                                        const std::string& path, const Shape& shape,
                                                        const std::shared_ptr<Context>& context,

@@ -70,7 +70,7 @@ bool ConsolidatedCopies::has_note_in(Store& store) {
   return store.has(kNoteKey);
 }
 
-// The file only says what to do: one that makes no sense is as one for the topmost group.
+// A file whose content is invalid counts as naming the topmost group.
 std::optional<ConsolidatedCopies::Note> ConsolidatedCopies::read_note() const {
   top_->refresh(kNoteKey);
   const auto text = stored_documents(*top_).text(std::string(kNoteKey));
@@ -104,7 +104,7 @@ std::optional<ConsolidatedDocuments> ConsolidatedCopies::find(const std::string&
   try {
     text = stored_documents(*top_).text(key);
   } catch (const AccessDenied&) {
-    // Stores that do not list say so of absent documents.
+    // Stores that cannot list answer so for missing documents.
   }
   if (!text) return std::nullopt;
   try {
@@ -143,8 +143,8 @@ void ConsolidatedCopies::remove(std::span<const std::string> paths) {
       without_.insert(group);
     }
   }
-  // The copy of the topmost group is removed first and restored last: if it exists, none is
-  // missing.
+  // The copy of the topmost group is removed first and restored last: while it exists, no other
+  // copy is missing.
   const bool may_have_note = !copies.contains("") && !(knows_versions && copies.empty());
   if (!has_removed && may_have_note) note = read_note();
   if (!note || note->writer != writer_) changed_copies_.clear();
@@ -337,7 +337,7 @@ void ConsolidatedCopies::put_copy(const std::string& group) {
     documents = collect_documents(*top_, format_, group, on_problem_);
   } else {
     documents = changed->second;
-    // Its own document, which contains the copy, is put with it: as it is now.
+    // The group's own document, which contains the copy, is put with it, in its present state.
     const std::string key = *format_.consolidated_key(group);
     if (format_.without_consolidated(Json::object())) {
       documents.erase(key);

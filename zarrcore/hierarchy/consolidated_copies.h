@@ -29,7 +29,8 @@ class ConsolidatedCopies {
   // Returns true for keys of the store's documents that have been read or put.
   using HasRead = std::function<bool(const std::string& key)>;
 
-  // Of the file that names groups without their copy: {"groups": [path, …], "writer": NAME}.
+  // The key of the file that names groups without their copy: {"groups": [path, …], "writer":
+  // NAME}.
   static constexpr std::string_view kNoteKey = ".zarr-consolidation-owed";
 
   // Finds the topmost group around `store`.
@@ -54,7 +55,7 @@ class ConsolidatedCopies {
   // Removes the copies that contain these nodes. Called before documents of them, or of nodes below
   // them, are put or erased. Nodes that exist in a copy alone get documents.
   void remove(std::span<const std::string> paths);
-  // What has then been done to documents. A store where reading all of them would take many
+  // Records the changes that follow remove(). A store where reading all documents would take many
   // requests gets its copies from these changes.
   void note_put(const Document& document);
   void note_erased(const std::string& path);
@@ -63,25 +64,25 @@ class ConsolidatedCopies {
   // or the copies may have been wrong.
   void forget_content() { changed_copies_.clear(); }
 
-  // The root of the store gets a copy even if it has none now. `documents` are all of a new store;
-  // empty for one that exists.
+  // The root of the store gets a copy even if it has none now. `documents`: all documents of a new
+  // store; empty if the store already existed.
   void want_root(std::span<const Document> documents);
-  // Copies of these groups that are missing are not wanted any more.
+  // Missing copies of these groups are no longer to be restored.
   void forget(std::span<const std::string> paths);
-  // Writes the missing copies. What fails can be tried again.
+  // Writes the missing copies. Copies that cannot be written stay missing and can be tried again.
   void restore();
 
  private:
   // The content of the file that names the groups without their copy.
   struct Note {
     std::set<std::string> groups;
-    std::string writer;  // the only one that has changed documents since; empty if unknown
+    std::string writer;  // the only writer that has changed documents since then; empty if unknown
   };
 
   std::string in_top(std::string_view path) const;
   std::optional<Note> read_note() const;
   void put_note(const std::set<std::string>& groups);
-  // The copy of a group; without documents if it is broken. Nullopt if there is none.
+  // Returns the copy of a group; without documents if it is broken, nullopt if there is no copy.
   std::optional<ConsolidatedDocuments> find(const std::string& group) const;
   std::optional<Json> parse(const std::string& key, const LazyDocument& document) const;
   void put_missing_documents(const std::string& group, ConsolidatedDocuments& copy);

@@ -11,11 +11,11 @@
 namespace zarrcore {
 namespace {
 
-// Of which the requests are made together.
+// The number of nodes whose documents are requested together.
 constexpr std::size_t kNodesAtOnce = 32;
 
-// The documents of a node that cannot be read as a whole, as far as they are JSON. Adds what is
-// wrong with the others to `unreadable`.
+// The documents of a node that cannot be read as a whole, as far as they are JSON. Adds the faults
+// of the others to `unreadable`.
 DocumentMap documents_of_broken_node(const DocumentSource& stored, const Format& format,
                                      const std::string& path,
                                      std::vector<std::string>& unreadable) {
@@ -230,7 +230,8 @@ DocumentText DocumentReader::stored_text(const std::string& key) const {
     const auto requested = requests_.find(key);
     text = requested ? *requested : request_text(key);
   } catch (const AccessDenied& error) {
-    // Stores that do not list say so of absent documents. The root has one that can be read.
+    // Stores that cannot list answer so for missing documents. But a document of the root can be
+    // read.
     note_denied(key, error);
   }
   const std::lock_guard lock(mutex_);

@@ -44,8 +44,8 @@ DocumentMap collect_documents(Store& store, const Format& format, const std::str
 struct StoredNode {
   std::optional<NodeMetadata> metadata;  // nullopt if it does not exist
   DocumentMap documents;
-  // Of nodes that visit_stored_nodes() cannot read: why, and what is wrong with each document that
-  // is not JSON, and is not among `documents`.
+  // For nodes that visit_stored_nodes() cannot read: the reason, and the fault of each document
+  // that is not JSON, and is not among `documents`.
   std::string problem = {};
   std::vector<std::string> unreadable = {};
 };
@@ -70,8 +70,8 @@ std::optional<DirectoryListing> list_for_changes(Store& store);
 
 void put_document(Store& store, const Format& format, const Document& document);
 
-// The documents as the nodes of a hierarchy are read from them. What several nodes ask for is
-// cached, and what is needed together is requested at once. Safe to use from several threads at
+// Reads the documents for the nodes of a hierarchy. Documents that several nodes need are cached,
+// and documents that are needed together are requested at once. Safe to use from several threads at
 // once.
 class DocumentReader {
  public:
@@ -97,7 +97,7 @@ class DocumentReader {
 
   // While the returned object exists, the names of nodes are not listed twice.
   std::shared_ptr<void> keep_listings();
-  // While they are kept, the root has this listing.
+  // The listing of the root, while listings are cached (keep_listings()).
   void set_root_listing(DirectoryListing listing);
 
   // Why the store did not give a document of the node at `path`, or of any node if it is "", so
@@ -129,24 +129,25 @@ class DocumentReader {
   mutable std::mutex mutex_;  // guards the following
   // Documents at the root, which are needed more than once.
   mutable std::map<std::string, DocumentText> root_texts_;
-  // Listed prefixes, while they are kept.
+  // Listed prefixes, cached while an object of keep_listings() exists.
   mutable std::map<std::string, DirectoryListing, std::less<>> listings_;
   int listing_keepers_ = 0;
   mutable std::set<std::string> documents_read_;
   // Keys of documents that may exist and were treated as missing, and why.
   mutable std::vector<std::pair<std::string, std::string>> denied_;
-  mutable bool is_page_reported_ = false;  // the first one that was no value
+  // true after the first value that is a web page instead of a document
+  mutable bool is_page_reported_ = false;
 };
 
 // The documents in the consolidated metadata of a hierarchy. Safe to use from several threads at
 // once.
 class CopiedDocuments {
  public:
-  // Reads what `own`, the documents of the store, contain. Throws Error if it is broken: there is
-  // then none. Returns false if there is none.
+  // Reads the consolidated metadata in `own`, the documents of the store. Throws Error if it is
+  // broken, and then counts as not existing. Returns false if there is no consolidated metadata.
   bool read(const Format& format, const DocumentSource& own);
-  // Reads it again. Throws Error if it is broken, and returns false if there is none and that is
-  // not taken for its end: what was read before then stays.
+  // Reads it again. Throws Error if it is broken. Returns false if it no longer exists but
+  // `may_have_ended` is false: the documents read earlier then stay.
   bool read_again(const Format& format, const DocumentSource& own, bool may_have_ended);
   // The next call of find() reads it, and reports to `on_problem` if it is broken.
   void read_later() { is_unread_ = true; }

@@ -44,7 +44,7 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     kept_until_opened_ = keep_listings();
     reader_.set_root_listing(std::move(*root_listing));
   }
-  // The documents that say most, whatever the format is.
+  // Consolidated metadata describes most, in any format.
   const auto kept_first = request(reads_copies ? consolidated_keys() : std::vector<std::string>());
   std::vector<std::string> faults;  // of consolidated metadata
   for (const Format* format : formats()) {
@@ -152,8 +152,8 @@ void Hierarchy::read_expected() const {
   }
 }
 
-// For changes: a node that is only described by consolidated metadata, if its path exists. That
-// another program has removed the node may not show in what has been read.
+// For changes: reads a node that is described by consolidated metadata alone, if its path exists.
+// Documents read earlier may not show that another program has removed the node.
 std::optional<NodeMetadata> Hierarchy::read_copied_node(const std::string& path) const {
   if (is_consolidated() || store_->is_known_absent(path)) return std::nullopt;
   if (!copied_.find(*format_, reader_.source(), options_.on_problem)) return std::nullopt;
@@ -203,7 +203,7 @@ bool Hierarchy::has(std::string_view path, NodeKind kind) const {
         with_context(of_store, [&] { return format_->find_group(documents(), normalized); });
     if (found == true) {
       nodes_.add_group(normalized);
-      // With the attributes, which have been requested with the document that shows the group.
+      // The group's attributes have been requested with the document that shows the group.
       if (is_slow()) prefetch_node(normalized, NodeKind::group);
     }
     const auto may_be_copied = [&] { return copied_.may_exist() && !is_consolidated(); };
@@ -255,8 +255,8 @@ void Hierarchy::prefetch_node(const std::string& path, std::optional<NodeKind> w
   }
 }
 
-// Without nodes that have a name that none may have, which are reported once. Other folders may
-// have such names.
+// Leaves out names that no node may have, which are reported once: other folders may have such
+// names.
 std::vector<std::string> Hierarchy::listed_names(const DocumentSource& source,
                                                  const std::string& group) const {
   std::vector<std::string> names = format_->child_names(source, group);

@@ -45,18 +45,18 @@ struct HierarchyOptions {
   std::optional<FloatFormat> long_double = {};
   // Called for faults that are skipped, so that one broken node does not hide the others.
   std::function<void(const std::string& problem)> on_problem = [](const std::string&) {};
-  // The names of attributes that are lists or objects of lists, of which each element is merged by
-  // itself with what other programs have changed; of other attributes, the whole value.
+  // The names of attributes that are lists or objects of lists. Each of their elements is merged
+  // separately with changes by other programs; other attributes are merged as whole values.
   std::set<std::string> merged_by_element = {};
   // How documents of slow stores are requested at once; one after the other if empty.
   RunTogether run_together = {};
-  // The path of an array that will be opened: its documents, and those of the groups around it, are
-  // requested with those of the root.
+  // The path of an array that will be opened: its documents and the documents of the groups around
+  // it are requested together with the root's.
   std::string expected_array = {};
   // Documents at the root that have just been requested from this store, by key.
   std::map<std::string, DocumentText> root_documents = {};
-  // True if a store that takes changes may be listed at its root first, which shows documents that
-  // need not be requested; and that listing, if it has just been made.
+  // `lists_root`: the root of a writable store may be listed first, to avoid requests for documents
+  // that do not exist. `root_listing`: that listing, if it has just been made.
   bool lists_root = true;
   // True if a store without any value has an empty root group of Zarr v3.
   bool empty_is_group = false;
@@ -103,10 +103,10 @@ class ZARRCORE_API Hierarchy {
   std::shared_ptr<const NodeMetadata> node(std::string_view path,
                                            std::optional<NodeKind> wanted = {}) const;
 
-  // Makes node() see attributes that other programs have changed since the node was read; changes
-  // that are not flushed stay, and are merged when they are. That the documents have changed shows
-  // by their versions, or is only found out after expect_changes() where that would take a request.
-  // All but the attributes stays: an array of another shape is another array.
+  // Makes node() see attributes that other programs have changed since the node was read. Changes
+  // that are not flushed stay, and are merged by flush(). Changed documents are detected by their
+  // versions, or, where that would take a request, only after expect_changes(). Only attributes are
+  // refreshed: an array of another shape is another array.
   void refresh_node(std::string_view path) const;
   // From now on, refresh_node() reads each node once more, whether or not a change shows.
   void expect_changes() { ++expected_changes_; }
@@ -143,8 +143,8 @@ class ZARRCORE_API Hierarchy {
   // The following functions change nodes. They throw Error, which names the node. `path` is a node
   // path. Open arrays do not see the changes.
 
-  // Creates a node below an existing group. Nothing may exist at `path`, not even keys of no node:
-  // old chunks would become chunks of the new array.
+  // Creates a node below an existing group. Nothing may exist at `path`, not even keys that belong
+  // to no node: old chunks would become chunks of the new array.
   void create_node(const std::string& path, NodeMetadata metadata);
   // Changes the metadata of a node, but not its kind. Throws Error when an array is wanted and it
   // is a group: of a root that is both, only the group can be changed.
@@ -160,19 +160,19 @@ class ZARRCORE_API Hierarchy {
   // Renames a node within its group. Not the root.
   void rename_node(const std::string& path, const std::string& name);
   // Puts updated metadata, of one node or of all. flush() also puts consolidated metadata that is
-  // missing because nodes have changed. The next call tries again what has failed.
+  // missing because nodes have changed. After a failure, the next call tries again.
   void flush_node(const std::string& path);
   void flush();
   // Puts consolidated metadata into the root, also if it has none. Throws Error when there is no
   // group at the root, or when the format has no consolidated metadata.
   void consolidate() { consolidate({""}); }
-  // Puts that of these groups, and of the groups around them that have some.
+  // Puts the consolidated metadata of these groups, and of the groups around them that have some.
   void consolidate(const std::vector<std::string>& groups);
   // Removes the consolidated metadata of these groups. The groups around them keep theirs.
   void remove_consolidated(const std::vector<std::string>& groups);
 
  private:
-  friend class HierarchyEditor;  // uses what is read and known
+  friend class HierarchyEditor;  // uses the documents read and the nodes known
   Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options, const Format& format);
 
   bool is_slow() const { return !is_consolidated() && reader_.is_slow(); }
@@ -184,7 +184,7 @@ class ZARRCORE_API Hierarchy {
   void prefetch_arrays(std::span<const std::string> paths) const;
   std::shared_ptr<const NodeMetadata> root_array() const;
   std::optional<NodeMetadata> read_copied_node(const std::string& path) const;
-  // What is known of the documents of a node when they are read.
+  // The state of a node's documents when they were read.
   struct ReadDocuments {
     std::uint64_t expected_changes = 0;  // how often changes had been expected
     std::vector<ValueVersion> versions;
@@ -203,7 +203,7 @@ class ZARRCORE_API Hierarchy {
 
   std::shared_ptr<Store> store_;
   HierarchyOptions options_;
-  const Format* format_ = nullptr;            // that of the root, which all nodes share
+  const Format* format_ = nullptr;            // the root's format, which all nodes share
   std::unique_ptr<const Format> own_format_;  // if it is for this store alone
   mutable DocumentReader reader_;
   mutable CopiedDocuments copied_;

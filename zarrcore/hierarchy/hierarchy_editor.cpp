@@ -87,7 +87,7 @@ std::vector<Document> HierarchyEditor::documents_of(const NodeMetadata& metadata
   return format_.group_documents(std::get<GroupMetadata>(metadata), path);
 }
 
-// The first document is the one that makes the node, so it is put last.
+// The first document makes the node exist, so it is put last.
 void HierarchyEditor::put_documents(const std::vector<Document>& documents) {
   for (auto document = documents.rbegin(); document != documents.rend(); ++document) {
     try {
@@ -134,8 +134,8 @@ void HierarchyEditor::create_root(const NodeMetadata& root) {
   hierarchy_.nodes_.replace("", root);
 }
 
-// One listing can show that the store is empty. It counts as empty until creating it ends. Throws
-// Error if there is a node at the root.
+// One listing can show that the store is empty. It counts as empty until the root has been created.
+// Throws Error if there is a node at the root.
 bool HierarchyEditor::is_new_store() {
   store_.use_listings();
   if (store_.is_known_absent("")) {
@@ -184,7 +184,7 @@ std::vector<Document> HierarchyEditor::new_documents_of(const NodeMetadata& meta
   return documents;
 }
 
-// Leaves none of them when one cannot be put.
+// Removes those already put if one cannot be put.
 void HierarchyEditor::put_new_documents(const std::string& path,
                                         const std::vector<Document>& documents) {
   try {
@@ -261,7 +261,8 @@ void HierarchyEditor::erase(std::span<const std::string> paths) {
   });
 }
 
-// Calls a function that removes a node, and forgets the node. When it throws: if it is gone.
+// Calls a function that removes a node, and forgets the node; if it throws, only if the node no
+// longer exists.
 void HierarchyEditor::forget_after(const std::string& path, const std::function<void()>& remove) {
   try {
     remove();
@@ -273,8 +274,8 @@ void HierarchyEditor::forget_after(const std::string& path, const std::function<
   forget(path);
 }
 
-// Documents first, those of all nodes below as well: without them no node exists, and none seems to
-// have lost chunks, even if the rest fails or the process is killed.
+// Erases documents first, also the documents of all nodes below: without documents, no node exists
+// or seems to have lost chunks, even if the rest fails or the process is killed.
 void HierarchyEditor::erase_values(const std::string& path) {
   std::vector<std::string> first = store_.traits().lists_all_at_once
                                        ? format_.node_keys(path)

@@ -1,4 +1,4 @@
-// Changes the nodes of a hierarchy: what Hierarchy promises of the functions that change nodes.
+// Changes the nodes of a hierarchy: implements the functions of Hierarchy that change nodes.
 //
 // A change is made with the lock of the hierarchy held. The consolidated metadata that contains the
 // changed documents is removed first, and put again by flush().
@@ -21,7 +21,7 @@ namespace zarrcore {
 
 class HierarchyEditor {
  public:
-  // Of a hierarchy, which must outlive it. Its format is known.
+  // The hierarchy must outlive it. Its format is known.
   explicit HierarchyEditor(Hierarchy& hierarchy);
 
   // Restores consolidated metadata that another program has left out of date. If that fails, the
@@ -43,7 +43,7 @@ class HierarchyEditor {
   void remove_consolidated(const std::vector<std::string>& groups);
 
  private:
-  // Of a node, for messages.
+  // The name of a node, for messages.
   std::string name_of(const std::string& path) const { return store_.description() + ": /" + path; }
   ConsolidatedCopies& copies();
   void remove_copies(const std::vector<std::string>& groups);
@@ -73,7 +73,7 @@ class HierarchyEditor {
   // Nodes with updated metadata, with the metadata that was last read or put.
   std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> updated_;
   bool lacks_copies_ = false;  // true if consolidated metadata may have been removed
-  bool is_new_ = false;        // nothing else is in the store than what was put from here
+  bool is_new_ = false;        // true if everything in the store was put by this object
 };
 
 }  // namespace zarrcore

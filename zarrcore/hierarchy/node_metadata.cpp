@@ -105,7 +105,7 @@ Json merge_elements(const Json& base, const Json& changed, Json current) {
 }
 
 // Applies the difference between `base` and `changed`, two states of a document or of its
-// attributes, to `current`. Each member of the document, and each of its attributes but for some,
+// attributes, to `current`. Each member of the document and each attribute, with few exceptions,
 // changes as a whole or not at all.
 class DocumentMerge {
  public:

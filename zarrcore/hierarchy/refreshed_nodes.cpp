@@ -44,8 +44,8 @@ Hierarchy::ReadDocuments Hierarchy::documents_now(const std::string& path) const
   });
 }
 
-// `now` is from before the documents were read: a change meanwhile shows later. What consolidated
-// metadata says is as old as that.
+// `now` is from before the documents were read, so a change meanwhile is detected later. For
+// consolidated metadata, it is the state when that was read.
 void Hierarchy::note_read(const std::string& path, ReadDocuments now) const {
   const std::lock_guard lock(mutex_);
   if (is_consolidated()) {
@@ -55,9 +55,9 @@ void Hierarchy::note_read(const std::string& path, ReadDocuments now) const {
   read_documents_.insert_or_assign(path, std::move(now));
 }
 
-// Consolidated metadata that has been removed is made again by a program that changes nodes; until
-// then their own documents count. On a server, where they may be all that tells of nodes, the old
-// ones do.
+// Consolidated metadata may be missing because a program that changes nodes has removed it and will
+// write it again; until then, the nodes' own documents are used. On a server, which may not list
+// nodes, the old consolidated metadata stays in use.
 void Hierarchy::refresh_copies(const ReadDocuments& now) const {
   {
     const std::lock_guard lock(mutex_);
@@ -77,7 +77,7 @@ void Hierarchy::refresh_node(std::string_view path) const {
     {
       const std::lock_guard lock(mutex_);
       const auto [known, is_new] = read_documents_.try_emplace(normalized, now);
-      // What a slow store has not been asked again is as it was.
+      // Documents that a slow store has not been asked for again count as unchanged.
       const bool is_as_read = is_new ? now.versions.empty() && now.expected_changes == 0
                                      : known->second.are_good_for(now);
       if (is_as_read) return;

@@ -1,6 +1,6 @@
-// What every Zarr format says about an array and a group, in one model. Formats differ in how they
-// write it down (v1, v2, v3…: see format.h). Where a difference matters outside metadata/, a member
-// here states it as a rule; no code there asks for the version.
+// One model for the metadata of arrays and groups in all Zarr formats. Formats (v1, v2, v3…: see
+// format.h) differ in how they express it. Where a difference matters outside metadata/, a member
+// here states it as a rule; no other code depends on the version.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct ArrayMetadata {
   Shape shape;
   DataType data_type;
   Shape chunk_shape;  // of a regular grid
-  // Of a rectilinear grid: the chunk lengths along each dimension. Empty for a regular one.
+  // For a rectilinear grid: the chunk lengths along each dimension. Empty for a regular grid.
   std::vector<std::vector<ChunkRun>> chunk_runs;
   ChunkKeyEncoding chunk_key_encoding;
   // The value of elements of missing chunks: item_size bytes in the host's order (for a type of
@@ -41,8 +41,8 @@ struct ArrayMetadata {
   Json attributes = Json::object();
   // One per dimension; unnamed ones are empty.
   std::vector<std::optional<std::string>> dimension_names;
-  // Members of the document that a reader may ignore: any (v1, v2), or those that state so (v3).
-  // They are kept because other programs may know them.
+  // Members of the document that a reader may ignore: in v1 and v2 all unknown members, in v3
+  // members that state so. They are written back, because other programs may know them.
   Json unknown_members = Json::object();
   // The prefix of all chunk keys in the store. Of a new array, Hierarchy::create_node() sets it.
   std::string chunk_prefix;
@@ -55,7 +55,8 @@ struct GroupMetadata {
 
 using NodeMetadata = std::variant<ArrayMetadata, GroupMetadata>;
 
-// The array's metadata of a node, which it keeps alive; null when the node is a group or null.
+// The array metadata of a node, which the returned pointer keeps alive; null when the node is a
+// group or null.
 inline std::shared_ptr<const ArrayMetadata> as_array(std::shared_ptr<const NodeMetadata> node) {
   const auto* array = std::get_if<ArrayMetadata>(node.get());
   return array == nullptr ? nullptr : std::shared_ptr<const ArrayMetadata>(std::move(node), array);

@@ -30,8 +30,9 @@ constexpr bool is_document_name(std::string_view file_name) {
   return false;
 }
 
-// The document that shows that a folder is a Zarr node, the most likely first; nullopt when it is
-// none. `has` tells whether the folder has a file of this name; it is called as seldom as possible.
+// Returns the document that shows that a folder is a Zarr node, or nullopt if the folder is not a
+// node. `has` returns true if the folder has a file of this name; it is called as seldom as
+// possible, with the most likely name first.
 template <typename Has>
 std::optional<std::string_view> find_node_document(const Has& has) {
   for (const std::string_view name :

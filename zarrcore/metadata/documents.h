@@ -14,8 +14,8 @@ namespace zarrcore {
 // Throws Error unless the member `zarr_format` is the integer `version`.
 void check_zarr_format(const Json& document, int version);
 
-// A list of lengths, of an array or its chunks. As zarr-python and GDAL's built-in driver read it,
-// which have written what they were given: `true` for 1, 4.0 for 4. Errors begin with `what`.
+// A list of lengths, of an array or its chunks. Accepts, as zarr-python and GDAL's built-in driver
+// do, other values that those have written: `true` for 1, 4.0 for 4. Errors begin with `what`.
 Shape parse_lengths(Json lengths, std::string_view what);
 
 // The member `key`, a shape. Throws Error when it has more dimensions than any array needs, to
@@ -48,9 +48,9 @@ Json make_v2_group_document(const GroupMetadata& group);
 // The model of one `zarr.json`. `path` is the node's.
 NodeMetadata parse_v3_node(const Json& document, const std::string& path);
 
-// The inverse. An undefined fill value is stated as zero, because v3 requires one. Codecs keep
-// their names: those of numcodecs are not translated into their counterparts. Throws Error when v3
-// cannot express the array.
+// The inverse of parsing. An undefined fill value is stated as zero, because v3 requires one.
+// Codecs keep their names: numcodecs' codecs are not translated into their v3 counterparts. Throws
+// Error when v3 cannot express the array.
 Json make_v3_array_document(const ArrayMetadata& array);
 Json make_v3_group_document(const GroupMetadata& group);
 
@@ -73,8 +73,8 @@ ArrayMetadata parse_draft_array(const Json& document, const std::string& path);
 
 // N5, of which other programs write stores: `attributes.json` (N5 file-system specification).
 
-// Returns true if an `attributes.json` is that of the root of an N5 container, or of an array:
-// other programs use the name as well.
+// Returns true if an `attributes.json` belongs to the root of an N5 container or to an array: other
+// programs use the name as well.
 ZARRCORE_API bool is_n5_document(const Json& document);
 
 }  // namespace zarrcore

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kEntryPoint = kNodeDocument;
 constexpr std::string_view kMetaRoot = "meta/root";
 constexpr std::string_view kDataRoot = "data/root";
-// Where zarr-python keeps consolidated metadata, as if it were a node.
+// Where zarr-python stores consolidated metadata, as if it were a node.
 constexpr std::string_view kConsolidated = "consolidated";
 
 // Refuses extensions that a reader must understand ("extensions").
@@ -66,7 +66,7 @@ NumpyDtype parse_data_type(const Json& value) {
     const auto core = parse_core_type(value);
     return core ? *core : parse_numpy_dtype(value);
   }
-  // zarr-python names no fallback, whatever the extension.
+  // zarr-python never names a fallback.
   static constexpr std::array<std::string_view, 2> kKnown{
       "https://purl.org/zarr/spec/protocol/extensions/complex-dtypes/1.0",
       "https://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0"};
@@ -253,7 +253,7 @@ class DraftFormat final : public Format {
     return {{key, with_context(key, [&] { return make_array_document(array); })}};
   }
   bool has_whole_documents() const override { return false; }
-  // Those of nodes in a store that exists.
+  // Only for new nodes in an existing store.
   const NewArrayRules* new_array_rules() const override {
     static constexpr NewArrayRules kRules{
         .key_kind = ChunkKeyEncoding::Kind::draft,
@@ -319,7 +319,7 @@ ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {
   array.chunk_key_encoding = {ChunkKeyEncoding::Kind::draft,
                               parse_separator(grid, "separator", '/')};
   array.attributes = object_member(document, "attributes");
-  // The draft has no member for filters; zarr-python keeps them among the attributes.
+  // The draft has no member for filters; zarr-python stores them among the attributes.
   const Json filters = array.attributes.value("filters", Json());
   const bool has_filters =
       filters.is_array() && !filters.empty() && filters[0].is_object() && filters[0].contains("id");

@@ -130,7 +130,7 @@ Bytes parse_float(const Json& value, std::uint64_t size, const DataType& type) {
   refuse(value, type);
 }
 
-// As long as its format is not known, a long double holds a float64 in its first bytes.
+// Until its format is known, a long double holds a float64 in its first bytes.
 Bytes parse_long_double(const Json& value, const DataType& number, const DataType& type) {
   Bytes bytes = parse_float(value, sizeof(double), type);
   double wide = 0;

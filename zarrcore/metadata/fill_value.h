@@ -23,8 +23,8 @@ namespace zarrcore {
 //   variable_string  the text, 0
 //   variable_bytes   base64, a list of bytes, 0
 //   struct    an object with members for fields (others are zero), or as fixed_bytes
-// and a list of only one of these (NCZarr). 0 stands for the empty string, or for bytes of zero. Of
-// a type of variable length the result is what the element holds, of any length. Throws Error for
+// and a list of only one of these (NCZarr). 0 means the empty string, or bytes of zero. For a type
+// of variable length, the result is the element's content, of any length. Throws Error for
 // everything else, and when the value does not fit the type; but a number too large for a float is
 // infinity, as in NumPy.
 std::vector<std::byte> parse_fill_value(const Json& value, const DataType& type);

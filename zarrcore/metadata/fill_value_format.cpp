@@ -61,7 +61,8 @@ Json format_float(const Bytes& number, const DataType& type) {
   Json spelled = value;
   if (std::isnan(value)) spelled = "NaN";
   if (std::isinf(value)) spelled = value > 0 ? "Infinity" : "-Infinity";
-  // The value does not tell all bits: those of other NaNs, and those above a small float.
+  // The value does not determine all bits: the payload of other NaNs, or the bits above a small
+  // float.
   if (parse_fill_value(spelled, type) == number) return spelled;
   return format_bits(bits, type.item_size);
 }

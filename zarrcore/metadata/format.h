@@ -25,8 +25,8 @@ namespace zarrcore {
 
 // Where a format finds documents.
 struct DocumentSource {
-  // Returns the document at a key of the store, or nullopt when there is none. Throws Error, which
-  // names the key, when it cannot be read or is not JSON.
+  // Returns the document at a key of the store, or nullopt if it does not exist. Throws Error,
+  // which names the key, when it cannot be read or is not JSON.
   std::function<std::optional<Json>(const std::string& key)> document;
   // Returns its text, or null when there is none. Throws Error, which names the key, when it cannot
   // be read.
@@ -65,7 +65,7 @@ class LazyDocument {
 // The consolidated metadata of a group and all nodes below it.
 struct ConsolidatedDocuments {
   std::map<std::string, LazyDocument, std::less<>> documents;
-  // Messages about documents that were left out because their name is not that of a node.
+  // Messages about documents that were left out because their key cannot belong to a node.
   std::vector<std::string> problems;
 };
 
@@ -80,7 +80,7 @@ struct Document {
   Json content;
 };
 
-// What a format supports in a new array, and where its readers look for it.
+// The features that a format supports in a new array, and where its readers look for it.
 struct NewArrayRules {
   ChunkKeyEncoding::Kind key_kind = ChunkKeyEncoding::Kind::default_;
   char key_separator = '/';              // by default
@@ -93,7 +93,7 @@ struct NewArrayRules {
   // True if texts of a known maximum length have variable length as well: there is no registered
   // type for padded bytes.
   bool prefers_variable_strings = false;
-  bool compressor_comes_last = false;  // nothing may follow it, such as a checksum
+  bool compressor_comes_last = false;  // no codec may follow the compressor, such as a checksum
   bool is_single_array = false;        // a store is one array, at its root
 };
 
@@ -103,7 +103,7 @@ class ZARRCORE_API Format {
  public:
   virtual ~Format() = default;
 
-  // As messages and documents for people have it, such as "Zarr v3".
+  // The name for messages and documentation, such as "Zarr v3".
   virtual std::string_view name() const = 0;
 
   // The format of one store, if the names of its documents depend on the store: without it, nodes
@@ -114,8 +114,8 @@ class ZARRCORE_API Format {
   }
 
   // The node at `path` ("" for the root), or nullopt when this format has no document there. A node
-  // of another kind than `wanted` may count as none, so that its documents need not be read. Throws
-  // Error, which names the document's key, when one is not right.
+  // of another kind than `wanted` may be treated as missing, so that its documents need not be
+  // read. Throws Error, which names the document's key, when a document is invalid.
   virtual std::optional<NodeMetadata> read_node(const DocumentSource& documents,
                                                 const std::string& path,
                                                 std::optional<NodeKind> wanted = {}) const = 0;
@@ -154,29 +154,29 @@ class ZARRCORE_API Format {
     return std::nullopt;
   }
 
-  // The names that may be those of nodes directly below the group at `path`. Reading them shows
-  // which are.
+  // The possible names of nodes directly below the group at `path`. Reading the nodes shows which
+  // exist.
   virtual std::vector<std::string> child_names(const DocumentSource& documents,
                                                const std::string& path) const {
     return documents.list(path).prefixes;
   }
 
-  // Why no node may have this name; empty if one may. Besides what is_valid_segment() asks.
+  // Why a node must not have this name, in addition to is_valid_segment(); empty if it may.
   virtual std::string_view name_problem(std::string_view /*name*/) const { return {}; }
 
   // Returns true if a file of this name describes the node whose folder it is in.
   virtual bool is_document(std::string_view file_name) const = 0;
 
   // All documents of an array or a group at `path`. Throws Error, which names a document's key,
-  // when the format cannot express the node. Unless the format has whole documents, those of an
-  // array may lack what no update changes.
+  // when the format cannot express the node. Unless the format has whole documents, an array's
+  // documents may lack members that updates never change.
   virtual std::vector<Document> array_documents(const ArrayMetadata& array,
                                                 const std::string& path) const = 0;
   virtual std::vector<Document> group_documents(const GroupMetadata& group,
                                                 const std::string& path) const = 0;
 
   virtual bool has_whole_documents() const { return new_array_rules() != nullptr; }
-  // Those of a new array, as a whole.
+  // The complete documents of a new array.
   virtual std::vector<Document> new_array_documents(const ArrayMetadata& array,
                                                     const std::string& path) const {
     return array_documents(array, path);
@@ -185,14 +185,14 @@ class ZARRCORE_API Format {
   // Why no node can be changed, as the end of a message about a store; empty if nodes can.
   virtual std::string_view read_only_reason() const { return {}; }
 
-  // Null when new nodes are not made in this format.
+  // Null if new nodes cannot be created in this format.
   virtual const NewArrayRules* new_array_rules() const { return nullptr; }
 
   // The keys of all documents that a node at `path` may have: without them there is no node.
   virtual std::vector<std::string> node_keys(const std::string& path) const = 0;
 
   // The prefixes of all other keys that belong to the node or to nodes below it; the last one is
-  // that of chunks.
+  // the prefix of chunks.
   virtual std::vector<std::string> node_prefixes(const std::string& path) const { return {path}; }
 
   // The key of the document that holds the consolidated metadata of the group at `path`, if it has
@@ -201,18 +201,18 @@ class ZARRCORE_API Format {
     return std::nullopt;
   }
 
-  // That document without the consolidated metadata; nullopt if it holds nothing else.
+  // The document without the consolidated metadata; nullopt if it contains nothing else.
   virtual std::optional<Json> without_consolidated(const Json& /*document*/) const {
     return std::nullopt;
   }
 
   // The document that holds the consolidated metadata of the group at `path`: the inverse of
-  // read_consolidated(). `documents` are those of the group and of all nodes below it, by key;
-  // others do not matter. Throws Error when the format has no such document.
+  // read_consolidated(). `documents`: the documents of the group and of all nodes below it, by key;
+  // others are ignored. Throws Error when the format has no such document.
   virtual Document consolidated_document(const DocumentMap& documents,
                                          const std::string& path) const;
 
-  // The text of a document as it is stored.
+  // The text of a document in the form in which it is stored.
   virtual std::string document_text(const Json& content) const;
 };
 

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 10> kByteCodecs{
     "numcodecs.lz4",     "numcodecs.lzma",       "numcodecs.shuffle",
     "numcodecs.zlib"};
 
-// Those that decode to elements by themselves, in place of `bytes`.
+// Codecs that decode to elements by themselves, in place of `bytes`.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kElementCodecs{{
     {"numcodecs.vlen-utf8", "vlen-utf8"},
     {"numcodecs.vlen-bytes", "vlen-bytes"},
@@ -64,7 +64,7 @@ std::uint64_t item_size_of(const DataType& type) {
   return type.is_variable() ? 1 : type.item_size;
 }
 
-// Compressors for which v3 has a specification of its own.
+// Translates compressors for which v3 has its own specification.
 CodecMetadata renamed(CodecMetadata codec, const DataType& type) {
   Json& configuration = codec.configuration;
   if (codec.name == "numcodecs.blosc") {
@@ -136,7 +136,7 @@ ArrayMetadata migrated_to_v3(ArrayMetadata array) {
   }
   array.fill_value_is_mandatory = true;
   array.fill_value_attribute_is_base64 = true;
-  // What only v2 had beside them says nothing that v3 readers may need to understand.
+  // Unknown members of v2 documents contain nothing that v3 readers need.
   array.unknown_members = Json::object();
   return array;
 }

@@ -1,5 +1,5 @@
-// From Zarr v1 and v2 to v3 without touching a chunk: the metadata that lets v3 readers decode the
-// chunks that v2 writers have stored.
+// Converts Zarr v1 and v2 to v3 without changing a chunk: makes the metadata that lets v3 readers
+// decode the chunks that v2 writers have stored.
 #pragma once
 
 #include "zarrcore/base/api.h"
@@ -8,8 +8,8 @@
 namespace zarrcore {
 
 // The same array with the names and the order of codecs that v3 has, for Format::array_documents()
-// of v3_format(). The key encoding stays. A fill value that is undefined becomes zero, as which its
-// elements are read. Throws Error that says what v3 has no name for.
+// of v3_format(). The key encoding stays. An undefined fill value becomes zero, as its elements are
+// read. Throws an Error that names anything v3 has no name for.
 ZARRCORE_API ArrayMetadata migrated_to_v3(ArrayMetadata array);
 
 }  // namespace zarrcore

@@ -46,8 +46,8 @@ DataType parse_n5_type(const Json& value) {
   return *parse_type_name(*name);
 }
 
-// What compresses the blocks: an object with a type, or in N5 1 the type alone. zarr-python writes
-// compressors that N5 does not have with their ids in numcodecs.
+// The compression of the blocks: an object with a type, or in N5 1 the type alone. zarr-python
+// writes compressors that N5 does not have with their ids in numcodecs.
 std::vector<CodecMetadata> parse_n5_compression(const Json& document) {
   const Json* compression = find_member(document, "compression");
   const bool is_old = compression == nullptr;
@@ -73,8 +73,8 @@ std::vector<CodecMetadata> parse_n5_compression(const Json& document) {
   return {other};
 }
 
-// The names of dimensions: xarray's, or those of the conventions of N5's viewers, which are
-// attributes as well. `axes` is in the order of N5, `transform` in that of arrays in Python.
+// The names of dimensions: from xarray's attribute, or from the attributes that N5's viewers use.
+// `axes` is in N5's order, `transform` in the order of arrays in Python.
 void set_n5_dimension_names(ArrayMetadata& array) {
   const std::size_t rank = array.shape.size();
   array.dimension_names = take_dimension_names(array.attributes, rank);

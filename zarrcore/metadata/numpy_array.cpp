@@ -65,7 +65,7 @@ CodecMetadata make_bytes_codec(const NumpyDtype& dtype) {
 struct ObjectCodec {
   std::string_view id;
   TypeKind kind;
-  bool in_logical_order;  // whatever the memory order is
+  bool in_logical_order;  // independently of the memory order
 };
 constexpr std::array<ObjectCodec, 9> kObjectCodecs{{
     {"vlen-utf8", TypeKind::variable_string, false},

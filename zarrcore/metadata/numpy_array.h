@@ -1,7 +1,7 @@
-// What v1, v2 and the draft of v3 have in common: they describe elements as NumPy does and codecs
-// as numcodecs does. In the model, the memory order F is a
-// transpose codec, the byte order of the dtype is that of the `bytes` codec, and filters and the
-// compressor are codecs named `numcodecs.` and their id.
+// The common parts of v1, v2 and the draft of v3: they describe elements as NumPy does and codecs
+// as numcodecs does. In the model, memory order F is a transpose codec, the byte order of the dtype
+// is a setting of the `bytes` codec, and filters and the compressor are codecs named `numcodecs.`
+// and their id.
 #pragma once
 
 #include <optional>
@@ -38,8 +38,8 @@ struct NumpyCodecs {
   std::optional<CodecMetadata> compressor;
 };
 
-// The codec of numcodecs that `id` names. Options that GDAL's built-in driver spells in its own way
-// become those of numcodecs. Throws Error when the value of one is unknown.
+// The codec of numcodecs with this `id`. Options that GDAL's built-in driver spells differently are
+// renamed to numcodecs' names. Throws Error when the value of such an option is unknown.
 CodecMetadata make_numcodec(std::string_view id, Json configuration);
 
 // A numcodecs configuration: `{"id": "zlib", "level": 1}`. Errors begin with `what`.
@@ -59,8 +59,8 @@ inline constexpr std::string_view kDimensionsAttribute = "_ARRAY_DIMENSIONS";
 // every dimension.
 std::vector<std::optional<std::string>> take_dimension_names(Json& attributes, std::size_t rank);
 
-// The fill value, which is undefined in these formats when it is null or missing. That of a
-// structure is base64 of its bytes, in the byte orders of the dtype.
+// The fill value; nullopt, which means undefined, if it is null or missing. A structure's fill
+// value is base64 of its bytes, in the byte orders of the dtype.
 std::optional<std::vector<std::byte>> parse_optional_fill_value(const Json& document,
                                                                 const NumpyDtype& dtype);
 
@@ -74,13 +74,13 @@ ArrayMetadata parse_numpy_array(const Json& document, const Json& attributes, co
 char parse_separator(const Json& object, std::string_view key, char fallback);
 
 // The inverse: members that describe an array in documents of v1 and v2. They cannot express all of
-// the model; an Error names what they cannot.
+// the model; if they cannot, an Error names the reason.
 struct NumpyMembers {
   Json dtype;
   Json fill_value;   // null when it is undefined
   bool is_reversed;  // true if the memory order is F
   Json filters;      // a list of numcodecs configurations; null when there are none
-  Json compressor;   // one; null when there is none
+  Json compressor;   // one codec; null if the array is not compressed
 };
 
 // The members that describe elements and codecs. `format` ("Zarr v2") is for messages, `keys` the

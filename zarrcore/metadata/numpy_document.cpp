@@ -18,8 +18,8 @@ namespace {
 constexpr std::array<std::string_view, 7> kSharedCodecs{"blosc",     "crc32c", "gzip", "vlen-bytes",
                                                         "vlen-utf8", "zlib",   "zstd"};
 
-// The ids that writers put in `filters`. All others are compressors, also those of libraries that
-// the core does not know.
+// The ids that writers put in `filters`. All other ids are compressors, including codecs of
+// libraries that the core does not know.
 constexpr std::array<std::string_view, 19> kFilters{
     "adler32",         "astype",  "base64",     "bitround",         "categorize",
     "crc32",           "crc32c",  "delta",      "fixedscaleoffset", "fletcher32",
@@ -151,8 +151,8 @@ Json format_numpy_fill_value(std::vector<std::byte> element, const NumpyDtype& d
   return value;
 }
 
-// Reads the members as if they were in a document. Only if this gives the same model do they
-// express all of it: they ignore more than one thing without an error.
+// Throws Error unless the members express all of the model: reads them back as if they were in a
+// document, and compares. Reading ignores several things without an error.
 void check_members(const NumpyMembers& members, const NumpyDtype& dtype,
                    const ArrayMetadata& array) {
   NumpyCodecs codecs{members.is_reversed, &members.filters, std::nullopt};

@@ -283,7 +283,7 @@ Json make_fill_value(const ArrayMetadata& array) {
   return format_fill_value(array.fill_value.value_or(zero), type);
 }
 
-// Adds the names to `document` if any dimension has one; null stands for the others.
+// Adds the names to `document` if any dimension has one; unnamed dimensions get null.
 void put_dimension_names(Json& document, const ArrayMetadata& array) {
   Json names = Json::array();
   bool has_names = false;

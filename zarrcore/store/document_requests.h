@@ -1,6 +1,6 @@
-// Requests for documents of slow stores: several at once instead of one after the other. Their
-// answers are kept while their user needs them, and no longer: what is asked for later is as new as
-// if it had been requested then.
+// Requests for documents of slow stores: several at once instead of one after the other. The
+// answers are cached only while the returned object exists: later requests get the present
+// documents.
 #pragma once
 
 #include <exception>
@@ -52,12 +52,13 @@ class DocumentRequests {
     Answers answers_;
   };
 
-  // Calls `get` for each key that has no answer, up to `at_once` at the same time. What it throws
-  // is also the answer: one document that cannot be read does not hide the others.
+  // Calls `get` for each key that has no answer, for up to `at_once` keys at the same time. An
+  // exception of `get` is stored as the answer: one document that cannot be read does not hide the
+  // others.
   Kept request(const std::vector<std::string>& keys, std::size_t at_once, const RunTogether& run,
                const std::function<DocumentText(const std::string& key)>& get);
 
-  // The answer for a key; nullopt if there is none. Throws what the request has thrown.
+  // Returns the answer for a key; nullopt if there is none. Throws the exception of the request.
   std::optional<DocumentText> find(const std::string& key) const;
 
  private:

@@ -132,8 +132,7 @@ bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart>
       file.emplace(folder);
       if (!file->is_open()) throw Error("its folder has been removed");
     }
-    // From here on, another folder at the path is found out, because the file
-    // is not in it.
+    // From here on, a replaced folder is detected, because the file is not in it.
     folders_.check(folder);
     const auto id = id_of_node(key);
     write_parts(*file, parts);

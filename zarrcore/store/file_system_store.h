@@ -4,8 +4,8 @@
 // killed. With FileSystemOptions::is_durable, this also holds after a loss of power.
 //
 // The path decides where a value is: if another program removes, renames or replaces the folder of
-// the store, or that of a node which has been read or written, every change in it is an error, and
-// the folder is not created again.
+// the store, or the folder of a node that has been read or written, every change in it is an error,
+// and the folder is not created again.
 #pragma once
 
 #include <atomic>
@@ -44,7 +44,7 @@ class ZARRCORE_API FileSystemStore final : public Store {
             .max_open_values = 64,
             .watch = watch_.get()};
   }
-  // The temporary file is written and synchronized before a lock is taken.
+  // The temporary file is written and synchronized before the lock is acquired.
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
                  const PutOptions& options = {}) override;
   std::unique_ptr<StoreLock> lock(std::string_view prefix) override;
@@ -67,7 +67,7 @@ class ZARRCORE_API FileSystemStore final : public Store {
   std::unique_ptr<StoreLock> lock_of(const std::string& folder, LockMode mode);
   // Null for documents: that they are absent shows that a node has been removed.
   const StoreFolders* folders_of(std::string_view key) const;
-  // If the key is that of a document: StoreFolders::unknown_id() of its node's folder.
+  // If the key is a document's: StoreFolders::unknown_id() of its node's folder.
   std::optional<FolderId> id_of_node(std::string_view key) const;
 
   FileSystemOptions options_;

@@ -26,8 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxFolders = 64;
-// A folder is watched once this many requests have asked for it: more if it has changed soon after
-// that.
+// A folder is watched after this many requests for it, or more if it has changed soon after that.
 constexpr std::uint64_t kFirstRequests = 8;
 constexpr std::uint64_t kMostRequests = 1 << 12;
 constexpr std::uint64_t kSoon = 16;  // times the requests before
@@ -35,7 +34,8 @@ constexpr std::uint64_t kSoon = 16;  // times the requests before
 constexpr std::uint32_t kChanges = IN_MODIFY | IN_ATTRIB | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE |
                                    IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
-// Returns true if all changes of a file system are made by this system, which then knows of them.
+// Returns true if a file system is changed by this system alone, whose kernel then reports all
+// changes.
 bool is_on_this_system(const std::string& folder) {
   constexpr std::array<std::uint32_t, 6> kLocal{0xef53 /* ext2 to ext4 */, 0x58465342 /* XFS */,
                                                 0x9123683e /* Btrfs */,    0xf2f52010 /* F2FS */,
@@ -65,7 +65,7 @@ std::uint64_t fork_count() {
   return forks;
 }
 
-// What this thread asked for last: mostly, the next chunk is in the same folder.
+// The last query of this thread: usually, the next chunk is in the same folder.
 struct LastAnswer {
   std::uint64_t moment = 0;
   std::uint64_t stamp = 0;

@@ -14,11 +14,11 @@
 
 namespace zarrcore {
 
-// May be used by several threads at once. Watches a limited number of folders: those of which
-// request after request asks for the stamp.
+// May be used by several threads at once. Watches a limited number of folders: folders whose stamp
+// is requested repeatedly.
 class FolderWatch {
  public:
-  // The one that all stores of a process share, because users have a limited number of them.
+  // The watch that all stores of a process share, because the system limits their number per user.
   static std::shared_ptr<FolderWatch> of_process();
 
   FolderWatch();

@@ -1,6 +1,6 @@
 // A store in front of another one, to which it forwards everything. Stores that add something to
-// another store derive from it and override what they change: what a store promises later as well
-// reaches through them, and none forgets any of it.
+// another store derive from it and override what they change: functions that Store gets later are
+// forwarded as well.
 #pragma once
 
 #include <memory>

@@ -40,7 +40,7 @@ void ListedStore::know_folder(std::string_view prefix, Folder& folder) {
     try {
       listing = inner().list(prefix);
     } catch (const Error&) {
-      // A part of a listing does not show what is absent.
+      // Part of a listing does not show which keys are missing.
     }
     folder.keys.insert(listing.keys.begin(), listing.keys.end());
     folder.prefixes.insert(listing.prefixes.begin(), listing.prefixes.end());

@@ -34,7 +34,8 @@ class ListedStore final : public ForwardingStore {
 
   // The names directly below a prefix.
   struct Folder {
-    std::mutex mutex;  // held while the folder is listed; that of its parent may be locked after it
+    // held while the folder is listed; the mutex of its parent may be locked after it
+    std::mutex mutex;
     bool is_known = false;
     bool is_listed = false;  // otherwise it may hold any name
     bool has_all_prefixes = false;
@@ -53,7 +54,7 @@ class ListedStore final : public ForwardingStore {
   bool may_have(std::string_view prefix, Names Folder::* names, std::string_view name);
   void know_folder(std::string_view prefix, Folder& folder);
   void know_prefixes(std::string_view prefix, Folder& folder);
-  // Null if no thread has asked for the folder.
+  // Null if no thread has requested the folder.
   std::shared_ptr<Folder> find_folder(std::string_view prefix);
   std::shared_ptr<Folder> find_or_add_folder(std::string_view prefix);
 

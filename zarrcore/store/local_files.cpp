@@ -26,7 +26,7 @@ bool is_too_young(std::int64_t time) {
   const std::int64_t tick = time % kSecond == 0 ? 2 * kSecond : kSecond / 40;
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
   const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970).count();
-  // Without overflow, whatever the time is.
+  // Computed without overflow for any time.
   const auto age =
       static_cast<std::int64_t>(static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(time));
   return age > -tick && age < tick;
@@ -50,7 +50,7 @@ const std::string& place_of_processes() {
 }
 
 // Returns true if the process that created a file of this name has certainly ended. Another name
-// may be before that of make_temporary_name().
+// may precede the part made by make_temporary_name().
 bool is_writer_dead(std::string_view name) {
   const std::string& place = place_of_processes();
   if (place.empty() || !is_temporary_file(name)) return false;
@@ -137,7 +137,7 @@ TemporaryFile::~TemporaryFile() {
   try {
     if (is_open()) close();
   } catch (const std::exception&) {
-    // Nothing of it is needed.
+    // The file is removed in any case.
   }
   try {
     remove_entry(path_);

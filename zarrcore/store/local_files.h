@@ -35,18 +35,18 @@ bool is_folder(const std::string& path);
 // unknown.
 bool is_occupied(const std::string& path);
 
-// What distinguishes a folder from others that have its path later.
+// Distinguishes a folder from later folders at the same path.
 struct FolderId {
   std::uint64_t device = 0;
   std::uint64_t number = 0;
-  std::int64_t created = 0;  // in nanoseconds, where numbers are used again and the system tells it
+  std::int64_t created = 0;  // in nanoseconds, if the system states it and reuses numbers
 
   bool operator==(const FolderId&) const = default;
 };
 // Nullopt if no folder with this path is found.
 std::optional<FolderId> folder_id(const std::string& path);
-// Returns true if the file system of a folder does not change the id of an existing folder. Those
-// of FUSE may number a folder anew when they have forgotten it.
+// Returns true if the file system of a folder does not change the id of an existing folder. FUSE
+// file systems may assign a new id to a folder that they have forgotten.
 bool has_lasting_ids(const std::string& path);
 
 enum class EntryKind : std::uint8_t { folder, link_to_folder, other };
@@ -139,8 +139,8 @@ class LocalFile {
   // Throws LockTimeout.
   void lock(LockWait& wait);
 
-  // Whether no process has the file open in Mode::create, and it has not been written to for more
-  // than `seconds`. With `removes`, such a file is removed; false if that fails.
+  // Returns true if no process has the file open in Mode::create, and it has not been written to
+  // for more than `seconds`. With `removes`, such a file is removed; false if that fails.
   static bool is_abandoned(const std::string& path, std::int64_t seconds, bool removes) noexcept;
 
  private:
@@ -150,7 +150,7 @@ class LocalFile {
 
   // Returns false if another process or LocalFile has the lock.
   bool try_lock();
-  // As lock_holder().
+  // See lock_holder().
   std::string holder() const;
 
   SystemHandle handle_;
@@ -163,7 +163,7 @@ ValueVersion file_version(std::uint64_t number, std::uint64_t size, std::int64_t
                           std::int64_t properties_changed);
 
 // The file that a value is written to before it is renamed: a hidden file in the folder of its
-// target with a unique name, `.….zarr-partial`. A process that is killed leaves it behind. It is
+// target with a unique name, `.….zarr-partial`. A killed process leaves the file in place. It is
 // never listed and does no harm; later writers remove it.
 class TemporaryFile {
  public:
@@ -178,8 +178,8 @@ class TemporaryFile {
   void write(ByteSpan bytes) const { file_.write(bytes); }
   void sync() const { file_.sync(); }
   void close() { file_.close(); }
-  // To a path in the same folder. Fails when the folder is no longer there, and also when another
-  // one is.
+  // Renames to a path in the same folder. Fails if the folder no longer exists or has been
+  // replaced.
   void rename(const std::string& path);
 
  private:
@@ -195,8 +195,8 @@ std::string make_temporary_name();
 // Removes the file of a writer that has ended. A writer holds a lock on its file. If the writer may
 // be on another machine, where the lock may not work, the file must be an hour old.
 void remove_abandoned_file(const std::string& path) noexcept;
-// The same for all files beside `path` that have its name before that of a temporary file. Throws
-// Error when the folder cannot be read.
+// The same for all files beside `path` whose names are its name followed by a temporary file's.
+// Throws Error when the folder cannot be read.
 void remove_abandoned_files(const std::string& path);
 
 // All such files in a folder and the folders below it, by their paths below it, sorted. With

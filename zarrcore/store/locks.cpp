@@ -130,7 +130,7 @@ std::unique_ptr<StoreLock> lock_folder(const std::string& path, LockMode mode,
 // any descriptor of the file releases the lock. So the threads of a process take turns.
 class FileLocks::Turn {
  public:
-  // That of a lock file. Files may share one.
+  // The turn of a lock file. Several files may share one.
   static Turn& of(const std::string& path) {
     static auto& turns = *new std::array<Turn, 64>;
     return turns[std::hash<std::string>()(path) % turns.size()];
@@ -139,7 +139,7 @@ class FileLocks::Turn {
   // Throws LockTimeout.
   std::unique_ptr<Turn, EndOfTurn> begin(const LockWait& wait) {
     std::unique_lock lock(mutex_);
-    // In a forked child, a turn of the parent's is none.
+    // In a forked child, a turn held by the parent counts as free.
     const auto is_free = [this] { return !is_taken_ || process_ != process_id(); };
     if (!ended_.wait_until(lock, wait.end(), is_free)) throw LockTimeout("another thread");
     is_taken_ = true;
@@ -171,8 +171,8 @@ class FileLocks::Turn {
   std::mutex mutex_;  // guards is_taken_ and process_
   std::condition_variable ended_;
   bool is_taken_ = false;
-  long process_ = 0;  // that has taken it
-  // Of the last lock. They belong to the thread whose turn it is.
+  long process_ = 0;  // the process that holds the turn
+  // State of the last lock. It belongs to the thread whose turn it is.
   std::string path_;
   steady_clock::time_point locked_at_;
   steady_clock::time_point free_until_;

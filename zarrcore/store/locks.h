@@ -1,6 +1,6 @@
-// Locks of the local file system that other threads and processes wait for: those of the folders of
-// a store (lock_folder), which a store takes for a put, and those of lock files (FileLocks), for
-// stores without locks of their own. They end with their process.
+// Locks of the local file system that other threads and processes wait for: locks on the folders of
+// a store (lock_folder), which a store holds during a put, and lock files (FileLocks), for stores
+// that have no locks. The system releases them when their process ends.
 //
 // A program that does not release a lock must not stop others for ever: after some time, waiting
 // ends with an error that names the holder. Systems cannot wait for the lock of a file with a
@@ -37,12 +37,12 @@ class LockTimeout : public Error {
   }
 };
 
-// The process that holds a lock of the file or folder with this descriptor, such as
-// "process 123 (python3)". Empty if the system does not tell: Linux does for most locks, and other
-// systems do not.
+// The process that holds a lock of the file or folder with this descriptor, such as "process 123
+// (python3)". Empty if the system does not know it: Linux does for most locks, other systems do
+// not.
 std::string lock_holder(int descriptor);
 
-// One wait.
+// One wait for a lock.
 class LockWait {
  public:
   explicit LockWait(std::chrono::milliseconds limit)
@@ -82,7 +82,7 @@ class LockPatience {
 
   const std::chrono::milliseconds limit_;
   std::mutex mutex_;
-  // Until when waits for the lock at a path are short.
+  // The times until which waits for the lock at a path are short.
   std::map<std::string, std::chrono::steady_clock::time_point> held_;
 };
 
@@ -91,19 +91,19 @@ enum class LockMode : std::uint8_t {
   shared,
 };
 
-// A lock on a folder, for changing files in it. It leaves no files behind.
+// A lock on a folder, for changing files in it. It creates no files.
 //
 // Waits up to `limit` until no other thread or process has the lock, or all that have it share it.
 // Null when the folder does not exist, or when its file system has no such locks (NFS). Throws
-// Error, and LockTimeout.
+// Error; LockTimeout after `limit`.
 std::unique_ptr<StoreLock> lock_folder(const std::string& path, LockMode mode,
                                        std::chrono::milliseconds limit);
 
-// The lock of the folder that was at a path when this object was made. Implemented with the files
-// of each system.
+// The lock of the folder that was at a path when this object was created. Implemented in the files
+// of each operating system.
 class SystemFolderLock final : public StoreLock {
  public:
-  // The error says why the folder cannot be opened.
+  // Sets `error` if the folder cannot be opened.
   SystemFolderLock(const std::string& path, std::error_code& error);
   // Releases the lock.
   ~SystemFolderLock() override;
@@ -112,7 +112,7 @@ class SystemFolderLock final : public StoreLock {
 
   enum class Attempt : std::uint8_t { held, busy, impossible };
   Attempt try_lock(LockMode mode);
-  // As lock_holder().
+  // See lock_holder().
   std::string holder() const;
   // Returns true if the folder is still at the path.
   bool is_at(const std::string& path) const;
@@ -124,8 +124,9 @@ class SystemFolderLock final : public StoreLock {
 };
 
 // Locks between processes that write the same chunks: a file for each key, in a folder that all of
-// them can access, preferably outside of the store. The lock files are those of zarr-python's
-// ProcessSynchronizer, so programs that use it on the same folder are locked out as well.
+// them can access, preferably outside of the store. The lock files are compatible with
+// zarr-python's ProcessSynchronizer, so programs that use it on the same folder are locked out as
+// well.
 class ZARRCORE_API FileLocks {
   class Turn;
   // Ends a turn.

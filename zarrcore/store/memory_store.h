@@ -31,7 +31,7 @@ class ZARRCORE_API MemoryStore final : public Store {
   class Value;
 
   std::shared_ptr<Value> find(std::string_view key);
-  // With the mutex held.
+  // The mutex must be held.
   bool has_version(std::string_view key, const PutOptions& options) const;
 
   SharedMutex mutex_;

@@ -36,8 +36,8 @@ class OpenFile final : public OpenValue {
   ValueVersion version() const override;
   void release() override;
 
-  // Closes the file that has been open for the longest time; false when none is. Reads of it that
-  // have begun end first.
+  // Closes the file that has been open for the longest time, after reads of it that have begun.
+  // Returns false if no file is open.
   static bool give_back();
 
  private:
@@ -65,7 +65,7 @@ int open_descriptor(const Open& open) {
   int descriptor = open();
   std::chrono::milliseconds pause(1);
   while (descriptor < 0 && (errno == EMFILE || errno == ENFILE) && pause.count() < 256) {
-    // What other threads have open, they close soon.
+    // Other threads close their files soon.
     if (!OpenFile::give_back()) {
       std::this_thread::sleep_for(pause);
       pause *= 2;

@@ -64,7 +64,7 @@ int flags_of(LocalFile::Mode mode) {
   }
 }
 
-// Returns true if errno says that a path does not exist. A broken symbolic link in the path counts
+// Returns true if errno means that a path does not exist. A broken symbolic link in the path counts
 // as existing but unreadable: its target may be on a disk that is not mounted.
 bool is_absent(std::string path) {
   if (errno == ENOTDIR) return true;
@@ -209,7 +209,7 @@ SystemFolderLock::SystemFolderLock(const std::string& path, std::error_code& err
 
 SystemFolderLock::~SystemFolderLock() {
   if (folder_->descriptor < 0) return;
-  // To close the descriptor is not enough: a forked process has it as well.
+  // Closing the descriptor is not enough: a forked process may have it as well.
   ::flock(folder_->descriptor, LOCK_UN);
   ::close(folder_->descriptor);
 }

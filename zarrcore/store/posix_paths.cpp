@@ -91,7 +91,7 @@ FolderCreation make_folder(const std::string& path) {
   return is_new ? FolderCreation::created : FolderCreation::existing;
 }
 
-// Without std::filesystem, whose iterators allocate memory in functions that cannot throw.
+// Does not use std::filesystem, whose iterators allocate memory in functions that cannot throw.
 void visit_folder(const std::string& path,
                   const std::function<bool(std::string_view name, EntryKind kind)>& visit) {
   const int descriptor =

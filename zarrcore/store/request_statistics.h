@@ -1,4 +1,4 @@
-// How many requests a store has made, to find out why reading is slow.
+// Counts the requests that a store makes, to find out why reading is slow.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@ class RequestStatistics {
   struct Counts {
     std::uint64_t requests = 0;
     std::uint64_t bytes = 0;  // received
-    // Of requests that waited for each other: one that began after another had ended, which had
-    // itself begun after a third one had ended, makes three.
+    // The length of the longest series of requests in which each began after the previous one had
+    // ended.
     std::uint64_t round_trips = 0;
     std::uint64_t missing_chunks = 0;  // that were requested
   };

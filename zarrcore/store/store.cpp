@@ -11,7 +11,7 @@
 namespace zarrcore {
 namespace {
 
-// Reads the value as it is at the time.
+// Always reads the present value.
 class UnversionedValue final : public OpenValue {
  public:
   UnversionedValue(Store& store, std::string_view key) : store_(store), key_(key) {}

@@ -96,13 +96,13 @@ class ZARRCORE_API NotAValue : public AccessDenied {
 };
 
 // One version of a value: all reads through it are of this version. It may be used from several
-// threads at once. The functions are those of Store, for one key; they throw ValueChanged when the
-// store no longer has this version.
+// threads at once. The functions correspond to Store's, for one key; they throw ValueChanged when
+// the store no longer has this version.
 class ZARRCORE_API OpenValue {
  public:
   virtual ~OpenValue() = default;
 
-  // As Store::get() and Store::get_ranges().
+  // See Store::get() and Store::get_ranges().
   virtual std::optional<Buffer> get(std::uint64_t max_size) = 0;
   virtual std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) = 0;
 
@@ -131,18 +131,18 @@ class ZARRCORE_API ValueWatch {
   // A number that is different after the value at `key` has changed; zero if it is not watched. It
   // was so at `moment` or later. Values have the same one until any of them changes.
   virtual std::uint64_t stamp(std::string_view key, std::uint64_t moment) = 0;
-  // Returns true if stamps tell of changes of the value that exists at `key`.
+  // Returns true if stamps show changes of the value that exists at `key`.
   virtual bool is_stamped(std::string_view key) = 0;
 };
 
-// The listings that a store has made, which spare requests for metadata documents: those that a
-// listing does not show are absent. For programs that change the store. May be used from several
+// The listings that a store has made. They save requests for metadata documents: a document that a
+// listing does not contain is missing. For programs that change the store. May be used from several
 // threads at once.
 class ZARRCORE_API KnownListings {
  public:
   virtual ~KnownListings() = default;
 
-  // From now on, listings count until Store::refresh().
+  // From now on, listings are used until Store::refresh().
   virtual void use_listings() = 0;
   // Returns true if listings show that no node has documents at or below the path.
   virtual bool is_known_absent(std::string_view path) const = 0;
@@ -154,7 +154,7 @@ struct StoreTraits {
   bool is_folder = false;
   // True if the versions of all values are known.
   bool knows_versions = false;
-  // Whether comparing a value's version with the expected one and putting are one operation, in
+  // True if comparing a value's version with the expected one and putting are one operation, in
   // which no put of another program is lost; see PutOptions::must_check.
   bool puts_conditionally = false;
   // How many values may be open at once.
@@ -165,14 +165,14 @@ struct StoreTraits {
   // Roughly how many bytes can be read in the time that another range takes. Smaller gaps between
   // ranges are fetched with them.
   std::uint64_t bytes_per_range = std::uint64_t{16} << 10;
-  // True if each range of one value is a request of its own, and get_ranges() sends them one after
-  // the other.
+  // True if each range of a value needs its own request, and get_ranges() sends them one after the
+  // other.
   bool ranges_are_requests = false;
   // True if visit_values() takes fewer requests than listing the prefixes one by one.
   bool lists_all_at_once = false;
   // Why values cannot be put or erased; empty if they may be. A text of the store.
   std::string_view read_only_reason = {};
-  // What the store counts of its requests; null if it does not count.
+  // The counters of the store's requests; null if it does not count.
   const RequestStatistics* request_statistics = nullptr;
   // Null if the store does not watch its values. It exists as long as the store.
   ValueWatch* watch = nullptr;
@@ -199,8 +199,8 @@ struct PutOptions {
   // True if the change follows from an earlier read of the value, and the caller has locked no
   // other writers out. A store that cannot tell what others have put since then warns.
   bool depends_on_read = false;
-  // Whether to throw Error, and put nothing, if the expected version cannot be checked together
-  // with the put. Otherwise a store that cannot do better checks it before.
+  // True if put() must throw Error, and put nothing, when the expected version cannot be checked
+  // together with the put. Otherwise a store that cannot do better checks it before.
   bool must_check = false;
   // When the put would survive a loss of power, if the store can know.
   Durability durability = Durability::none;
@@ -224,26 +224,26 @@ class ZARRCORE_API Store {
                                     std::uint64_t max_size = kNoSizeLimit) = 0;
 
   // Several ranges of one value, with a buffer for each; nullopt when the key is absent. A range
-  // that is not completely inside the value is an error. Without ranges, it says whether the key
-  // exists. By default, the whole value is read.
+  // that is not completely inside the value is an error. Without ranges, the result only shows
+  // whether the key exists. By default, the whole value is read.
   virtual std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                         std::span<const ByteRange> ranges);
 
   // The version that a value has now, or at the first read if that saves a request. If the store
-  // cannot keep or distinguish versions, reads return the value as it is. The store must outlive
+  // cannot preserve or distinguish versions, reads return the present value. The store must outlive
   // the returned object.
   virtual std::shared_ptr<OpenValue> open(std::string_view key);
 
   // Returns true if a value with this key exists.
   bool has(std::string_view key) { return get_ranges(key, {}).has_value(); }
 
-  // --- what is current ---
+  // --- current versions ---
 
   // The version that a value has now; unknown if finding out would take a request.
   virtual ValueVersion current_version(std::string_view /*key*/) { return {}; }
 
-  // Drops cached values, or the one at `key`, which may be absent: later reads see what other
-  // programs have put.
+  // Drops all cached values, or the one at `key`, which may be absent: later reads see the puts of
+  // other programs.
   virtual void refresh(std::optional<std::string_view> /*key*/ = {}) {}
 
   // --- listing ---
@@ -295,7 +295,7 @@ class ZARRCORE_API Store {
   // removed.
   virtual void rename_prefix(std::string_view from, std::string_view to);
 
-  // Takes a lock, for which other threads and processes wait: for reading values directly below
+  // Acquires a lock, for which other threads and processes wait: for reading values directly below
   // `prefix` and putting new ones that depend on them. A thread must not hold two locks. Null if
   // the store has no locks.
   virtual std::unique_ptr<StoreLock> lock(std::string_view /*prefix*/) { return nullptr; }

@@ -21,14 +21,14 @@ class StoreFolders {
 
   const std::string& root() const { return root_; }
 
-  // Of the folder of a node; nullopt if it is known already or does not exist.
+  // The id of a node's folder; nullopt if it is known already or the folder does not exist.
   std::optional<FolderId> unknown_id(const std::string& folder) const;
   // From now on, the folder of a node must have this id.
   void know(const std::string& folder, const std::optional<FolderId>& id);
   // Throws Error if the known folder at a path, or the nearest one around it, is no longer there.
   void check(const std::string& path) const;
-  // Throws Error unless some folder has the path of that known folder. What is absent in a folder
-  // that was moved may exist.
+  // Throws Error unless a folder exists at the path of that known folder. A value that is missing
+  // in a folder that was moved may exist elsewhere.
   void check_exists(const std::string& path) const;
 
   // Creates a folder below the root, and its parents. Throws Error as check() does.

@@ -1,4 +1,4 @@
-// What the files that implement the local file system on Windows share.
+// Declarations shared by the files that implement the local file system on Windows.
 #pragma once
 
 #include <windows.h>
@@ -24,7 +24,7 @@ DWORD last_error();
 // The message of an error.
 std::string problem(DWORD error);
 [[noreturn]] void fail(DWORD error = last_error());
-// Returns true if the error says that a path does not exist.
+// Returns true if the error means that a path does not exist.
 bool is_absent(DWORD error);
 
 // Returns true if another program may end the cause soon: virus scanners and indexers open new
@@ -66,11 +66,11 @@ class Handle {
 
 inline constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
-// A file or folder, or none; last_error() says why. Waits a little while other programs have it
-// open for themselves.
+// A file or folder, or an invalid handle; then last_error() is the reason. Waits briefly while
+// other programs have it open exclusively.
 Handle open_existing(const std::wstring& path, DWORD access, DWORD flags = 0);
 
-// What identifies a file or folder on this machine.
+// Identifies a file or folder on this machine.
 struct FileId {
   DWORD volume = 0;
   std::uint64_t number = 0;  // 0 if unknown

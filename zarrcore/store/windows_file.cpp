@@ -63,7 +63,7 @@ HANDLE create_or_lock(const std::wstring& path, LocalFile::Mode mode) {
     return ::CreateFileW(path.c_str(), GENERIC_READ | GENERIC_WRITE, windows::kShareAll, nullptr,
                          OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr);
   }
-  // Without FILE_SHARE_DELETE, is_abandoned() cannot open it.
+  // FILE_SHARE_DELETE is not set, so that is_abandoned() cannot open the file.
   return ::CreateFileW(path.c_str(), GENERIC_WRITE, FILE_SHARE_READ, nullptr, CREATE_NEW,
                        FILE_ATTRIBUTE_NORMAL, nullptr);
 }

@@ -110,11 +110,11 @@ TEST(Vlen, WhatDoesNotFitAFixedLengthIsAnError) {
   const auto ascii =
       make_array_to_bytes("vlen-bytes", "{}", spec_of({2}, {TypeKind::fixed_bytes, 2}));
   EXPECT_ERROR(decoded_by(*ascii, from_hex("02000000010000006103000000616263"), 4),
-               "vlen: element 1: it is longer than those of the type null_terminated_bytes");
+               "vlen: element 1: it is longer than elements of the type null_terminated_bytes");
   const auto unicode =
       make_array_to_bytes("vlen-utf8", "{}", spec_of({4}, {TypeKind::fixed_utf32, 4}));
   EXPECT_ERROR(decoded_by(*unicode, from_hex(kFromNumcodecs), 16),
-               "vlen: element 2: it is longer than those of the type fixed_length_utf32");
+               "vlen: element 2: it is longer than elements of the type fixed_length_utf32");
   EXPECT_ERROR(encoded_by(*unicode, elements(std::vector<char32_t>{0, 0, 0x110000, 0})),
                "1114112 is not a code point of a character");
 }

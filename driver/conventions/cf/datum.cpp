@@ -101,7 +101,7 @@ struct KnownCrs {
   const char* code;
 };
 
-// Geographic CRSs on the meridian of Greenwich, by their own names and those of their datums.
+// Geographic CRSs on the meridian of Greenwich, by their own names and the names of their datums.
 constexpr KnownCrs kGeographicCrss[] = {
     {"WGS 84", "EPSG:4326"},
     {"WGS 1984", "EPSG:4326"},

@@ -2,7 +2,7 @@
 // conventions, https://cfconventions.org/cf-conventions/cf-conventions.html#flags).
 //
 //   flag_values = [0, 1, 4]   flag_meanings = "water land ice"
-//   flag_masks = [1, 2, 12]   with values: those of the bits under the mask; alone: bits that are
+//   flag_masks = [1, 2, 12]   with values: values of the bits under the mask; alone: bits that are
 //   set
 #pragma once
 
@@ -37,18 +37,18 @@ struct Flags {
 // 0xRRGGBB from six digits, with or without a # before them; empty for anything else.
 std::optional<std::uint32_t> parse_color(std::string_view text);
 
-// Those that the attributes of an array state. `seen` is the type of its elements: see seen_type().
-// Other types than integers have none.
+// The flags that the attributes of an array state. `seen` is the type of its elements: see
+// seen_type(). Only integers have flags.
 Flags find_flags(const zarrcore::Json& attributes, const zarrcore::DataType& seen);
 
 // The meanings by value, as GDAL has categories; empty for flags with masks, for negative values
 // and for those above 65,535. Values without a flag have an empty name.
 std::vector<std::string> category_names(const std::vector<Flag>& flags);
 
-// The attributes with flags for these names, of the values from 0 on; an empty name has no flag.
-// Characters that a meaning cannot have become '_'. Without names, flags that are categories are
-// removed. Attributes with masks, and those of elements that cannot have the values, stay as they
-// are.
+// The attributes with flags that give these names to the values from 0 on; a value with an empty
+// name gets no flag. Characters that a meaning cannot have become '_'. Without names, flags that
+// are categories are removed. Attributes with masks, and attributes of arrays whose elements cannot
+// have the values, stay unchanged.
 zarrcore::Json with_categories(zarrcore::Json attributes, std::span<const std::string> names,
                                const zarrcore::DataType& seen);
 

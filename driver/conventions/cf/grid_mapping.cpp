@@ -78,7 +78,7 @@ bool keep_projection(Crs& crs) {
          crs.importFromProj4(proj4_text(crs).c_str()) == OGRERR_NONE;
 }
 
-// Returns true if the projection that reading `attributes` gives is that of `crs`.
+// Returns true if reading `attributes` gives the projection of `crs`.
 bool is_stated_by(const Json& attributes, Crs crs) {
   std::string problem;
   const auto read_back = crs_from_grid_mapping(attributes, linear_unit(crs), &problem);

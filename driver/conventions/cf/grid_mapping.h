@@ -27,13 +27,13 @@ inline constexpr const char* kCrsAttributes[] = {
 
 }  // namespace cf
 
-// `attributes` are those of the grid mapping variable. WKT, or another text that import_crs()
-// reads, in `crs_wkt`, else in `spatial_ref`, is the CRS, in its own unit, if it can be parsed;
-// otherwise `grid_mapping_name` and its parameters define it, and without these one of
-// `kCrsAttributes`. A number, also as text, is an EPSG code. Absent false eastings and northings
-// mean 0, scale factors 1, the last rotation of a rotated pole (`north_pole_grid_longitude`) 0, and
-// a satellite sweeps about y. Other parameters are required, unless the rest implies them (the
-// pole's sign, say). Attributes without datum and ellipsoid mean WGS 84.
+// `attributes` belong to the grid mapping variable. WKT, or another text that import_crs() reads,
+// in `crs_wkt`, else in `spatial_ref`, is the CRS, in its own unit, if it can be parsed; otherwise
+// `grid_mapping_name` and its parameters define it, and without these one of `kCrsAttributes`. A
+// number, also as text, is an EPSG code. Absent false eastings and northings mean 0, scale factors
+// 1, the last rotation of a rotated pole (`north_pole_grid_longitude`) 0, and a satellite sweeps
+// about y. Other parameters are required, unless the rest implies them (the pole's sign, say).
+// Attributes without datum and ellipsoid mean WGS 84.
 //
 // `linear_unit`: the `units` of the projection coordinate variables ("m", "km", "1000 m"…; empty
 // for metres), which is the unit of false easting and northing and of a CRS made from parameters.

@@ -140,7 +140,7 @@ bool is_variant(Variant variant, const Attributes& attributes) {
   return false;
 }
 
-// One of the variants always fits.
+// The variants of a projection cover all cases, so one is always found.
 const Projection& find_projection(const std::string& grid_mapping, const Attributes& attributes) {
   const auto rows = projections();
   return *std::find_if(rows.begin(), rows.end(), [&](const Projection& row) {

@@ -125,7 +125,8 @@ LeapRule leap_rule(Calendar calendar, bool is_before_reform) {
   return is_julian ? LeapRule::julian : LeapRule::gregorian;
 }
 
-// By CF's name, in any case; an empty name means the standard calendar. Empty for unknown names.
+// Finds a calendar by CF's name, in any case; an empty name means the standard calendar. Empty for
+// unknown names.
 std::optional<Calendar> find_calendar(const std::string& name) {
   static constexpr std::array<std::pair<std::string_view, Calendar>, 10> kNames{{
       {"", Calendar::standard},
@@ -162,7 +163,7 @@ constexpr std::string_view kSince = " since ";
 constexpr std::int64_t kMicroseconds = 1'000'000;  // in a second
 constexpr std::int64_t kDay = 86'400 * kMicroseconds;
 
-// A year is that of the calendar; where its years differ, a tropical year.
+// The average length of a year in the calendar; if its years differ in length, a tropical year.
 double year_length(Calendar calendar) {
   const Months* months = uniform_months(calendar);
   return months != nullptr ? 1.0 * months->back() * kDay : 31'556'925.9747 * kMicroseconds;
@@ -187,7 +188,7 @@ std::optional<double> unit_length(std::string_view unit, Calendar calendar) {
                         {"month", year / 12},
                         {"year", year},
                         {"common_year", 365.0 * kDay}};
-  // Of the words of more than two letters there is a plural.
+  // Words of more than two letters have a plural.
   if (unit.size() > 2 && unit.ends_with('s')) unit.remove_suffix(1);
   for (const Unit& known : units) {
     if (cf::is_word_of(known.words, unit)) return known.microseconds;

@@ -17,7 +17,7 @@ namespace gdal_zarr::cf {
 namespace {
 
 struct UnitWords {
-  std::string_view words;  // the first is the one to write; longer ones have a plural
+  std::string_view words;  // the first is written; longer ones have a plural
   const char* name;
   double size;  // in metres or radians
 };

@@ -15,7 +15,7 @@ struct Unit {
 };
 
 // Reads a word ("km"), or a number and a word ("1000 m"). Empty texts, "1" and numbers of cells
-// have no unit; what is not understood is another.
+// have no unit; other texts are of the kind "other".
 Unit read_unit(const std::string& text);
 
 // UDUNITS' spelling of a length in metres.

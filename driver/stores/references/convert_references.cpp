@@ -194,7 +194,7 @@ std::string find_or_make_copy(const std::string& document) {
   {
     const VsiCall call;
     if (!is_folder(folder) && VSIMkdirRecursive(folder.c_str(), 0755) != 0) {
-      throw Error("the folder " + folder + " cannot be made");
+      throw Error("the folder " + folder + " cannot be created");
     }
   }
   // Others may make the same copy at the same time: the first one stays.
@@ -203,7 +203,7 @@ std::string find_or_make_copy(const std::string& document) {
   const VsiCall call;
   if (VSIRename(temporary.c_str(), copy.c_str()) == 0) return copy;
   VSIRmdirRecursive(temporary.c_str());
-  if (!is_complete(copy)) throw Error("the folder " + copy + " cannot be made");
+  if (!is_complete(copy)) throw Error("the folder " + copy + " cannot be created");
   return copy;
 }
 

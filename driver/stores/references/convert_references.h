@@ -16,9 +16,9 @@ namespace gdal_zarr {
 bool convert_references(const std::string& document, const std::string& folder,
                         const std::function<bool(double)>& progress);
 
-// The copy of `document` in the folder VSIKERCHUNK_CACHE_DIR, by default .gdal/zarr_kerchunk_cache
-// in the home folder, which is made if it does not exist. Empty, with a warning, if it cannot be
-// made. A copy is of one version of the document, by its size and time.
+// Returns the path of the copy of `document` in the folder VSIKERCHUNK_CACHE_DIR, by default
+// .gdal/zarr_kerchunk_cache in the home folder, which is created if needed. Empty, with a warning,
+// if the copy cannot be created. A copy belongs to one version of the document, by size and time.
 std::optional<std::string> cached_copy(const std::string& document);
 
 }  // namespace gdal_zarr

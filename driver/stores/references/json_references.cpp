@@ -18,17 +18,17 @@ using zarrcore::Buffer;
 using zarrcore::Error;
 using zarrcore::Json;
 
-// As in GDAL's built-in driver: some documents are written by hand.
+// As in GDAL's built-in driver, because some documents are written by hand.
 constexpr auto kTrailingComma = zarrcore::TrailingComma::accepted;
 
-// Whether the member of the references, or of a document of version 0, is metadata of a node.
+// Returns true if the member of the references, or of a document of version 0, is metadata of a
+// node.
 bool is_zarr_document(const zarrcore::JsonMembers& member) {
   return zarrcore::is_document_name(zarrcore::last_segment(member.raw_key())) &&
          member.rest().find_first_of("\"{[") == 0;
 }
 
-// The text of a template in a document, where an integer stands for its digits. `name` is for
-// errors.
+// The text of a template in a document; an integer counts as its digits. `name` is for errors.
 std::string template_text(const Json& value, const std::string& name) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_integer()) return value.dump();
@@ -238,7 +238,7 @@ void JsonReferences::generate_keys() {
   }
 }
 
-// Of entries with the same key, the last one stays.
+// Among entries with the same key, the last one stays.
 void JsonReferences::sort_entries() {
   std::stable_sort(entries_.begin(), entries_.end(),
                    [](const Entry& a, const Entry& b) { return a.key < b.key; });

@@ -64,7 +64,7 @@ class Generator {
 
 class JsonReferences final : public References {
  public:
-  // Whether the document states its version, or is of version 0 whatever its keys are.
+  // Whether the document states its version, or is of version 0 regardless of its keys.
   enum class Version : bool { stated, zero };
 
   // Throws zarrcore::Error when `document` is not a document of references.

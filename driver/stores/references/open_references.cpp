@@ -70,7 +70,7 @@ struct CachedReferences {
   FileVersion version;
   std::size_t content_hash = 0;
   std::shared_ptr<const References> references;
-  // Whether another content may have the same version.
+  // True if other content may have the same version.
   mutable std::atomic<bool> is_ambiguous{false};
   mutable std::atomic<bool> is_checked{false};
 };

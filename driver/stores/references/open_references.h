@@ -1,10 +1,10 @@
-// Opens Kerchunk references by their names, and caches for the whole process what has been read:
-// file systems ask for it with every call. Names in the file systems are
+// Opens Kerchunk references by their names. The documents that have been read are cached for the
+// whole process: file systems open them with every call. Names in the file systems are
 //
 //   /vsikerchunk_json_ref/{x.json}/key     /vsikerchunk_json_ref/x.json/key
 //   /vsikerchunk_parquet_ref/{folder}/key
 //
-// The key is that of a value or of a folder of values, and empty for all of them.
+// The key names a value or a folder of values; an empty key means all values.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,8 @@ namespace gdal_zarr {
 
 inline constexpr std::string_view kCachedReferencePrefix = "/vsikerchunk_json_ref_cached/";
 
-// What holds references: a document, the same through its copy in a cache folder, or a folder.
+// Where references are stored: in a document, in the copy of a document in a cache folder, or in a
+// folder.
 enum class ReferenceKind : unsigned char { json, cached_json, parquet };
 
 struct ReferencePath {

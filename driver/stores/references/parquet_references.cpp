@@ -21,7 +21,7 @@ constexpr std::uint64_t kMaxMetadataBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t kMaxTableFileBytes = std::uint64_t{256} << 20;
 constexpr std::string_view kArrayDocument = ".zarray";
 
-// The text of a member of the object `json`; empty if there is none.
+// The text of a member of the object `json`; empty if the member does not exist.
 std::string_view member_text(std::string_view json, std::string_view name) {
   std::string_view found;
   for (zarrcore::JsonMembers members(json); members.next();) {

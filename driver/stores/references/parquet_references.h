@@ -32,7 +32,7 @@ namespace gdal_zarr {
 // The numbers of an array's chunks in C order.
 class ChunkNumbers {
  public:
-  // From the text of a `.zarray`. Throws zarrcore::Error when its shape and chunks are invalid.
+  // Reads the text of a `.zarray`. Throws zarrcore::Error when its shape and chunks are invalid.
   explicit ChunkNumbers(std::string_view document);
 
   std::uint64_t count() const { return count_; }
@@ -41,7 +41,7 @@ class ChunkNumbers {
   // it is not a chunk of the array.
   std::optional<std::uint64_t> find(std::string_view place) const;
 
-  // Whether `prefix` inside the array is a folder of chunks.
+  // Returns true if `prefix` inside the array is a folder of chunks.
   bool has_level(std::string_view prefix) const { return find_level(prefix).has_value(); }
 
   // Lists what is below `prefix` inside the array ("" for the array) in C order: keys of chunks for
@@ -119,7 +119,7 @@ class ParquetReferences final : public References {
   std::unique_ptr<JsonReferences> documents_;
   std::uint64_t record_size_ = 0;
   Files files_;
-  mutable std::mutex reading_;  // one file at a time
+  mutable std::mutex reading_;  // serializes the reading of files
   mutable zarrcore::LruCache<std::string, VersionedTable> tables_;
   mutable std::mutex arrays_mutex_;
   mutable std::map<std::string, std::shared_ptr<const ChunkNumbers>, std::less<>> arrays_;
@@ -128,7 +128,7 @@ class ParquetReferences final : public References {
 // The name of the file with the documents.
 inline constexpr std::string_view kReferenceMetadata = ".zmetadata";
 
-// Of new folders: as fsspec has it by default.
+// The record size of new folders: fsspec's default.
 inline constexpr std::uint64_t kRecordSize = 10'000;
 
 // The maximum size of the tables that a ParquetReferences caches, in bytes.

@@ -16,7 +16,7 @@ struct Reference {
   std::uint64_t offset = 0;  // in bytes
   std::optional<std::uint64_t> length;  // in bytes; absent for the rest of the file
   zarrcore::Buffer value;
-  // Whether `target` is a path for GDAL that may be opened; else TargetFiles makes one of it.
+  // True if `target` is a path for GDAL that may be opened; else TargetFiles resolves it.
   bool is_path = false;
 };
 
@@ -50,7 +50,7 @@ class References {
     return list(prefix);
   }
 
-  // Whether list_all(prefix) may list anything.
+  // Returns true if list_all(prefix) may list anything.
   virtual bool has_below(std::string_view prefix) const = 0;
 
   // Throws zarrcore::Error, which names the key, if the form of any reference is invalid.

@@ -1,5 +1,5 @@
-// A read-only store whose values are the parts of other files that references name: Kerchunk's, and
-// for a file system (store_file_system.h) also those of an Icechunk repository.
+// A read-only store whose values are parts of other files, named by references: Kerchunk's, and for
+// a file system (store_file_system.h) also an Icechunk repository's virtual references.
 #pragma once
 
 #include <memory>
@@ -23,18 +23,19 @@ class ReferenceStore final : public zarrcore::Store {
   std::optional<std::vector<zarrcore::Buffer>> get_ranges(
       std::string_view key, std::span<const zarrcore::ByteRange> ranges) override;
 
-  // The reference to a value as it is stated; empty if the key has none.
+  // The reference to a value, as stated in the document; empty if the key has none.
   std::optional<Reference> find(std::string_view key) const;
-  // With a target that is a path. Throws zarrcore::Error if the document may not refer to it.
+  // The reference with its target as a path. Throws zarrcore::Error if the document may not refer
+  // to it.
   Reference resolved(Reference reference) const;
-  // Both: the reference to a value, resolved.
+  // find() and resolved(): the reference to a value with its target as a path.
   std::optional<Reference> locate(std::string_view key) const;
 
   zarrcore::DirectoryListing list(std::string_view prefix,
                                   const zarrcore::ListOptions& options = {}) override;
-  // With all chunks.
+  // Visits all chunks.
   void visit_values(std::string_view prefix, const VisitValue& visit) override;
-  // With all chunks; see References.
+  // Lists all chunks; see References.
   zarrcore::DirectoryListing list_chunks(std::string_view prefix, std::uint64_t max_count) const;
   bool has_below(std::string_view prefix) const;
 

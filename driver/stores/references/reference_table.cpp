@@ -21,7 +21,7 @@ std::string_view text_of(ByteSpan bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Some writers store the text that stands for bytes in JSON.
+// Some writers store the text that encodes bytes in JSON ("base64:…").
 Buffer inline_value(ByteSpan raw) {
   constexpr std::string_view kBase64 = "base64:";
   if (text_of(raw).starts_with(kBase64)) {

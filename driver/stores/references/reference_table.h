@@ -12,7 +12,7 @@ namespace gdal_zarr {
 
 class ReferenceTable {
  public:
-  // Without rows.
+  // A table without rows.
   ReferenceTable() = default;
 
   // Reads all rows of `file`, the content of a Parquet file with the columns path, offset and size,
@@ -23,7 +23,7 @@ class ReferenceTable {
   // invalid.
   std::optional<Reference> find(std::uint64_t row) const;
 
-  // Whether the row has a reference, valid or not.
+  // Returns true if the row has a reference, valid or not.
   bool has(std::uint64_t row) const;
 
   // Bytes of memory.

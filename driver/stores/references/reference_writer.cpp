@@ -23,7 +23,7 @@ using zarrcore::Buffer;
 using zarrcore::Error;
 using zarrcore::Json;
 
-// As a text of JSON, where bytes that are not ASCII are base64.
+// The value as a text of JSON, where bytes that are not ASCII are base64.
 std::string json_value(const Buffer& value) {
   constexpr std::string_view kBase64 = "base64:";
   const std::string_view text = value.text();
@@ -39,7 +39,7 @@ std::string json_value(const Buffer& value) {
 ReferenceWriter::ReferenceWriter(ReferenceKind kind, const std::string& path, TargetNames names)
     : kind_(kind), path_(path), names_(names), targets_(absolute_path(path)) {}
 
-// What the references call the file at a path for GDAL.
+// The name in the references of the file at a path for GDAL.
 std::string ReferenceWriter::stored_name(const std::string& path) const {
   const std::string absolute = absolute_path(path);
   if (names_ == TargetNames::absolute) return url_of_path(absolute);

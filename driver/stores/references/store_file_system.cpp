@@ -172,12 +172,12 @@ struct OpenedName : NamedValue {
     return zarrcore::with_context({store->description(), ": ", key}, body);
   }
 
-  // The reference as it is stated, if it is a value.
+  // The reference as stated in the document, if the name means a value.
   std::optional<Reference> find() const {
     if (key.empty()) return std::nullopt;
     return in_context([this] { return store->find(key); });
   }
-  // With a target that is a path.
+  // The reference with its target as a path.
   Reference resolved(Reference reference) const {
     return in_context([&] { return store->resolved(std::move(reference)); });
   }
@@ -211,7 +211,7 @@ bool is_sidecar_name(const char* name) {
 bool get_status(StoreOpener opener, const char* name, VSIStatBufL& status, int flags) {
   const NestingScope scope(name);
   const OpenedName named(opener, name);
-  // The size of a part is stated, whatever its file is.
+  // The size of a part is stated; its file need not be opened.
   if (auto reference = named.find()) {
     if (!reference->target.empty() && !reference->length) {
       const auto target = status_of(named.resolved(*std::move(reference)).target, flags);
@@ -250,7 +250,7 @@ char** list_names(StoreOpener opener, const char* name, int max_files) {
   const OpenedName named(opener, name);
   const auto listing = named.store->list_chunks(named.key, kMaxListedChunks);
   CPLStringList names;
-  // One more than wanted tells the caller that there are more.
+  // One name more than `max_files` tells the caller that there are more.
   const auto is_full = [&] { return max_files > 0 && names.size() > max_files; };
   const auto add = [&](const std::string& entry) {
     if (!is_full()) names.AddString(entry.c_str());
@@ -290,13 +290,13 @@ char** chunk_information(StoreOpener opener, const char* name) {
   return items.StealList();
 }
 
-// What `open_value` returns. An error is also that of VSIGetLastErrorMsg() if the caller wants so;
-// then, of references that lead to others, only the first reports it.
+// Returns the result of `open_value`. Reports errors, also to VSIGetLastErrorMsg() if the caller
+// wants that; then, if references lead to other references, only the first reports the error.
 OpenedFile open_and_report(StoreOpener opener, const char* name, bool set_error) {
   try {
     return open_value(opener, name);
   } catch (const std::exception& exception) {
-    // The number is one that does not mean that the file is absent.
+    // An error number that does not mean that the file is missing.
     if (set_error) VSIError(VSIE_HttpError, "%s", mask_secrets(exception.what()).c_str());
     if (!set_error || !NestingScope::is_nested()) {
       report(CE_Failure, CPLE_AppDefined, "Zarr: %s", exception.what());

@@ -17,8 +17,8 @@ struct NamedValue {
   std::string key;
 };
 
-// Opens the store that a name in the file system says. Called for every function of the file
-// system, so it caches what it opens. Throws zarrcore::Error.
+// Opens the store that a name in the file system refers to. Called by every function of the file
+// system, so it must cache the stores. Throws zarrcore::Error.
 using StoreOpener = NamedValue (*)(const std::string& name);
 
 // Installs a file system whose names begin with `prefix`.

@@ -22,8 +22,8 @@ using zarrcore::Buffer;
 using zarrcore::ByteRange;
 using zarrcore::Error;
 
-// Prefixes of paths that only access the network. /vsicurl/ alone is not one, as curl reads file://
-// as well, nor is /vsicurl?, whose options may name local files.
+// Prefixes of paths that only access the network. /vsicurl/ alone is not in the list, as curl also
+// reads file://, nor is /vsicurl?, whose options may name local files.
 constexpr std::array<std::string_view, 9> kNetworkPaths{
     "/vsicurl/http://", "/vsicurl/https://", "/vsicurl/ftp://", "/vsis3/",   "/vsigs/",
     "/vsiaz/",          "/vsiadls/",         "/vsioss/",        "/vsiswift/"};

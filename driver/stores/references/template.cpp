@@ -15,7 +15,7 @@ using zarrcore::Error;
 
 constexpr int kMaxDepth = 32;         // of parentheses, and of templates in templates
 constexpr int kMaxRenderings = 1000;  // of templates, expressions and formats, for one text
-// Of all that is rendered for one text, in bytes.
+// The limit for everything that is rendered for one text, in bytes.
 constexpr std::size_t kMaxTemplateSize = 16 << 20;
 constexpr std::size_t kMaxFormatWidth = 64;
 

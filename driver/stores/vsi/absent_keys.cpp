@@ -9,7 +9,7 @@
 namespace gdal_zarr {
 namespace {
 
-// A document, or a note about some: names with ".z" are those of v2.
+// A metadata document, or a file about documents; names with ".z" belong to v2.
 bool is_metadata_key(std::string_view key) {
   const std::string_view name = zarrcore::last_segment(key);
   return zarrcore::is_document_name(name) || name.starts_with(".z");
@@ -112,7 +112,7 @@ void AbsentKeys::end_listing(std::uint64_t begun, std::string_view folder,
   if (!uses_listings_ || changes_ != begun) return;
   listed_names_ += names.keys.size() + names.prefixes.size();
   if (listed_names_ >= kMaxKeys) return clear_with_lock();
-  // What has appeared since an earlier request.
+  // Forgets missing documents that may have appeared since an earlier request.
   std::erase_if(keys_, [&](const std::string& key) {
     return zarrcore::is_at_or_below(key, folder) && is_metadata_key(key);
   });

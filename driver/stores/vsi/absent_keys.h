@@ -1,6 +1,6 @@
-// Keys that a server has said to be absent, so that it is not asked again: by themselves, or
-// metadata documents by a listing of a folder around them. A listing says nothing about chunks,
-// which other programs may put at any time.
+// Keys that a server has reported as absent, so that they are not requested again: single keys, and
+// metadata documents that a listing of a folder around them does not have. Listings do not count
+// for chunks, which other programs may put at any time.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class AbsentKeys final : public zarrcore::KnownListings {
  private:
   static constexpr std::size_t kMaxKeys = 100'000;
 
-  // What a folder has, as far as it is about metadata.
+  // The contents of a folder that concern metadata.
   struct Names {
     std::set<std::string, std::less<>> keys;
     std::set<std::string, std::less<>> prefixes;

@@ -50,7 +50,7 @@ bool lacks_status(const CPLHTTPResult& result) {
          !std::string_view(result.pszErrBuf).starts_with(kStatus);
 }
 
-// GDAL's persistent sessions, each with a connection of its own that one thread uses at a time.
+// GDAL's persistent sessions, each with its own connection, which one thread uses at a time.
 class FetchSessions final : public HttpConnection {
  public:
   explicit FetchSessions(const HttpFolder& folder) : folder_(folder) {}
@@ -107,7 +107,7 @@ class FetchSessions final : public HttpConnection {
   // GDAL ends the transfer when it has received more.
   static constexpr int kFileSizeExceeded = 63;
 
-  // Taken for one request.
+  // A session in use for one request.
   class Session {
    public:
     explicit Session(FetchSessions& all) : all_(all) {
@@ -204,7 +204,8 @@ zarrcore::ValueVersion version_of(const HttpReply& reply, const HttpClient::Answ
     return CSLFetchNameValueDef(reply.headers.List(), name, "");
   };
   if (const auto tag = header("ETag"); !tag.empty()) return version_of_tag(tag);
-  // Without a tag, the size must do. That of a part is unknown when the server does not say it.
+  // Without a tag, the size has to identify the version. For a part of a value, the size is unknown
+  // unless the server states it.
   const std::uint64_t whole_size = answer.offset ? 0 : answer.bytes.size();
   const auto time = header("Last-Modified");
   return zarrcore::ValueVersion({0, time.empty() ? 0 : std::hash<std::string_view>()(time),

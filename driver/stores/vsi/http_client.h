@@ -1,4 +1,4 @@
-// HTTP requests for parts of files, one request each. /vsicurl/ asks for a file's size before it
+// HTTP requests for parts of files, one request each. /vsicurl/ requests a file's size before it
 // reads, which doubles the number of requests for many small files.
 #pragma once
 
@@ -26,8 +26,8 @@ struct HttpReply {
   zarrcore::Buffer bytes;
 };
 
-// How requests for values of one folder reach a server and their replies come back. Safe to use
-// from several threads at once.
+// Sends requests for values of one folder to a server and receives the replies. Safe to use from
+// several threads at once.
 class HttpConnection {
  public:
   virtual ~HttpConnection() = default;
@@ -44,8 +44,8 @@ std::unique_ptr<HttpConnection> make_shared_connections(const HttpFolder& folder
 // Closes these connections. No request may be running.
 void close_shared_connections();
 
-// Requests for files of a folder, over connections that stay open and are shared if
-// ZARR_SHARE_CONNECTIONS says so. GDAL's HTTP options apply. Safe to use from several threads at
+// Requests for files of a folder, over connections that stay open and that ZARR_SHARE_CONNECTIONS
+// lets threads and datasets share. GDAL's HTTP options apply. Safe to use from several threads at
 // once.
 class HttpClient {
  public:
@@ -69,12 +69,12 @@ class HttpClient {
   // The answer of a server.
   struct Answer {
     zarrcore::Buffer bytes;
-    // The offset of the bytes in the file; empty when the server sent all of it, or does not say
+    // The offset of the bytes in the file; empty when the server sent all of it, or does not state
     // that it sent a part.
     std::optional<std::uint64_t> offset;
     // The size of the file, if the server sent a part of it and knows the size.
     std::optional<std::uint64_t> value_size;
-    // Of the ETag, the time of the last change and the size.
+    // From the ETag, or else from the time of the last change and the size.
     zarrcore::ValueVersion version;
   };
 

@@ -142,7 +142,7 @@ bool HttpFolder::needs_gdal_file_system() const {
 // Empty when GDAL has no URL that can be requested without further headers.
 std::string HttpFolder::object_url(std::string_view key) const {
   const std::string file = join_vsi_path(path_, key);
-  // What GDAL signs with an account's key is in a version that not every server takes.
+  // Not every server accepts the API version that GDAL uses when it signs with an account's key.
   const bool has_token =
       !value(ConfigOption::azure_sas_token).empty() ||
       value(ConfigOption::azure_connection_string).find("SharedAccessSignature=") !=

@@ -1,5 +1,5 @@
-// What programs set for requests to web servers: configuration options of GDAL, options for a path,
-// and those in the path itself.
+// Settings of programs for requests to web servers: GDAL's configuration options, options for a
+// path, and options in the path itself.
 #pragma once
 
 #include <cpl_conv.h>
@@ -34,11 +34,11 @@ class HttpFolder {
   // Returns true if the folder is in an object store.
   bool is_object_store() const { return no_sign_option_.has_value(); }
 
-  // The value of GDAL's option `name`: that in the path; else that which is set for the path with
-  // VSISetPathSpecificOption(); else the configuration option. Empty if none is set.
+  // The value of GDAL's option `name`: as set in the path; else as set for the path with
+  // VSISetPathSpecificOption(); else the configuration option. Empty if it is not set.
   std::optional<std::string> option(const char* name) const;
 
-  // The same, or else the default of the table; empty if it has none.
+  // The same, or else the default in the table; empty if it has none.
   std::string value(ConfigOption option) const;
   bool test(ConfigOption option) const;
 

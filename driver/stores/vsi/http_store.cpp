@@ -121,8 +121,8 @@ class HttpStore final : public zarrcore::ForwardingStore {
   // How many bytes a server may send beyond a range, for servers without support for ranges.
   static constexpr std::uint64_t kMaxUnwanted = std::uint64_t{1} << 20;
 
-  // One state of a value, known by the version of the first answer. Reads through it pass it on,
-  // for check(); other reads pass null.
+  // One version of a value, known from the first answer. Reads through this object pass it on for
+  // check(); other reads pass null.
   class OpenHttpValue final : public zarrcore::OpenValue {
    public:
     OpenHttpValue(HttpStore& store, std::string_view key) : store_(store), key_(key) {}
@@ -153,7 +153,7 @@ class HttpStore final : public zarrcore::ForwardingStore {
       return version_.value_or(ValueVersion());
     }
 
-    // With the version of an answer.
+    // Called with the version of an answer.
     void check(const ValueVersion& version) {
       const std::lock_guard lock(mutex_);
       if (!version_) version_ = version;
@@ -235,7 +235,8 @@ class HttpStore final : public zarrcore::ForwardingStore {
     } else if (wants_size) {
       wanted = range;
     }
-    // It may be the part, or all of a value that is too short: only the whole value can tell.
+    // It may be the part, or all of a value that is too short: only reading the whole value shows
+    // which.
     if (answer && !answer->offset && answer->bytes.size() == wanted.length && wanted.offset > 0) {
       answer = request(key, "", zarrcore::kNoSizeLimit);
     }
@@ -244,7 +245,7 @@ class HttpStore final : public zarrcore::ForwardingStore {
     return part_of(std::move(*answer), wanted);
   }
 
-  // The size of a value that has bytes, if the server says it with a part of the value.
+  // The size of a value that is not empty, if the server states it with a part of the value.
   std::optional<std::uint64_t> size_of(std::string_view key) {
     const auto answer = request(key, "0-0", kMaxUnwanted);
     return answer ? answer->value_size : std::nullopt;
@@ -277,7 +278,7 @@ class HttpStore final : public zarrcore::ForwardingStore {
       const std::uint64_t offset = zarrcore::resolve_range(range, sent);
       return Buffer::copy_of(answer.bytes.span().subspan(offset, range.length));
     }
-    // Of a value with an unknown size, the server decides where its end is.
+    // If the size of a value is unknown, the server decides where it ends.
     const std::uint64_t offset = answer.value_size
                                      ? zarrcore::resolve_range(range, *answer.value_size)
                                  : range.from_end ? *answer.offset

@@ -104,7 +104,7 @@ CURLcode HttpTransfers::run(CURL* handle, const std::string& url, const Limits& 
   return transfer.code;
 }
 
-// With the mutex locked, as the thread has ended or will end without taking it.
+// The mutex must be locked: the thread has ended or will end without taking it.
 void HttpTransfers::start() {
   if (thread_.joinable()) thread_.join();
   multi_ = curl_.multi_init();
@@ -201,7 +201,7 @@ void HttpTransfers::begin(Transfer& transfer) {
   }
 }
 
-// The transfer is gone when the waiting thread has seen that it is done.
+// The transfer no longer exists once the waiting thread has seen that it is done.
 void HttpTransfers::end(Transfer& transfer, CURLcode code) {
   curl_.multi_remove_handle(multi_, transfer.handle);
   std::erase(active_, &transfer);

@@ -27,11 +27,11 @@ class HttpTransfers {
     friend bool operator==(const Limits&, const Limits&) = default;
   };
 
-  // Those of this process: a forked child begins with none. Null without gdal_curl().
+  // The transfers of this process; a forked child starts with new ones. Null without gdal_curl().
   static HttpTransfers* of_process();
 
   // Ends all transfers with CURLE_ABORTED_BY_CALLBACK, closes all connections and ends the thread.
-  // A later transfer starts anew.
+  // A later transfer starts a new one.
   static void shut_down();
 
   // Runs a transfer from `url` and waits for its end, which is CURLE_ABORTED_BY_CALLBACK if the

@@ -48,7 +48,7 @@ std::string tag_of(const ValueVersion& version) {
   return {text, std::find(text, text + sizeof identity, '\0')};
 }
 
-// GDAL_HTTP_HEADERS with one more header. In lines, of which GDAL keeps the quotes.
+// GDAL_HTTP_HEADERS with one more header, separated by line breaks: GDAL preserves quotes in lines.
 std::string headers_with(const std::string& path, const std::string& header) {
   std::string headers = path_option(path, config_option_name(ConfigOption::headers)).value_or("");
   headers = parse_headers(headers);
@@ -111,7 +111,7 @@ void put_in_parts(const std::string& path, std::span<const ValuePart> parts) {
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 10)
-// GDAL itself would replace the old object by an empty one and append to it.
+// GDAL's own way would replace the old object by an empty one and append to it.
 void put_blocks(const std::string& path, ByteSpan bytes, const std::string& condition) {
   constexpr std::uint64_t kBlock = 8 * kMegabyte;
   // Blocks are named by their numbers: blocks of two writers must not be mixed.
@@ -228,11 +228,11 @@ void prove_conditions(const std::string& folder) {
 std::string condition_of(const std::string& path, const ValueVersion& expected,
                          std::uint64_t size) {
   if (!GDAL_ZARR_AT_LEAST(3, 10)) return {};
-  // Servers differ in what they do with conditions of an upload in parts to S3.
+  // Servers differ in how they treat conditions of an upload in parts to S3.
   const bool can_check = is_in_azure(path) || (is_in_s3(path) && size < min_size_in_parts(path));
   if (!can_check) return {};
   {
-    // Headers that are set for the path replace those of the thread.
+    // Tests whether headers that are set for the path would replace the thread's.
     const char* const name = config_option_name(ConfigOption::headers);
     const CPLConfigOptionSetter setter(name, "X-Test: 1", false);
     if (path_option(path, name) != "X-Test: 1") return {};

@@ -21,11 +21,11 @@ zarrcore::ValueVersion version_of_tag(std::string_view tag);
 // Returns true if the server of this path is known to check conditions, and GDAL can send them:
 // Azure, and S3 itself. Other servers with the interface of S3 may ignore or refuse conditions.
 bool checks_conditions(const std::string& path);
-// The same of servers that may also refuse them, with an error.
+// The same for servers that may also refuse conditional requests, with an error.
 bool can_put_conditionally(const std::string& path);
 
-// Throws Error unless the server checks conditions. One that is not known to do so is tried with an
-// object in the folder, which is removed again.
+// Throws Error unless the server checks conditions. A server that is not known to check them is
+// tested with a temporary object in the folder.
 void prove_conditions(const std::string& folder);
 
 // The HTTP header that makes a put of so many bytes depend on the version; empty if GDAL cannot
@@ -38,7 +38,7 @@ std::string condition_of(const std::string& path, const zarrcore::ValueVersion& 
 void put_object(const std::string& path, std::span<const zarrcore::ValuePart> parts);
 
 // The same under a condition of condition_of(), and without messages of GDAL. It also throws Error
-// when the server has found the condition false: GDAL does not say so.
+// when the server has found the condition false, which GDAL does not report.
 void put_object_if(const std::string& path, const std::string& condition, zarrcore::ByteSpan bytes);
 
 }  // namespace gdal_zarr

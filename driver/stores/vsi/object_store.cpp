@@ -59,7 +59,7 @@ std::vector<StoredObject> read_listing(const std::string& folder, std::size_t ma
   return objects;
 }
 
-// The same, without a report of what GDAL says.
+// The same, without reporting GDAL's messages.
 std::vector<StoredObject> list_some_objects(const std::string& folder) {
   const QuietCall call;
   return read_listing(folder, SIZE_MAX);
@@ -84,8 +84,8 @@ bool removes_many_blobs(const std::string& folder) {
          decode_percents(url.substr(path + 1)) == folder.substr(kPrefix.size());
 }
 
-// Returns true if the server removes many objects in one request. As GDAL says of the option, some
-// servers with the interface of S3 do not.
+// Returns true if the server removes many objects in one request. According to GDAL's documentation
+// of the option, some servers with the interface of S3 do not.
 bool removes_many(const std::string& folder) {
   const auto starts = [&](const char* prefix) { return STARTS_WITH(folder.c_str(), prefix); };
   if (starts("/vsis3/")) {
@@ -95,7 +95,8 @@ bool removes_many(const std::string& folder) {
   return starts("/vsigs/") || removes_many_blobs(folder);
 }
 
-// Removes many objects in one request. The result says of which objects the server has said so.
+// Removes many objects in one request. The result is true for objects whose removal the server has
+// confirmed.
 std::vector<bool> remove_together(std::span<const std::string> paths) {
   CPLStringList list;
   for (const std::string& path : paths) list.AddString(path.c_str());
@@ -131,7 +132,7 @@ void remove_one_by_one(const std::string& folder, std::vector<std::string> paths
   VSICurlPartialClearCache(folder.c_str());  // may show objects as they were before
   std::vector<std::string> problems(paths.size());
   const auto remove = [&](std::size_t i) { problems[i] = remove_one(paths[i]); };
-  // What stands for a folder can be removed when the folder is empty, below others first.
+  // Objects that represent folders can be removed when the folder is empty, lower ones first.
   std::sort(paths.begin(), paths.end(), std::greater());
   const auto folders = std::stable_partition(
       paths.begin(), paths.end(), [](const std::string& path) { return !path.ends_with('/'); });
@@ -204,7 +205,7 @@ void copy_one(const std::string& from, const std::string& to, std::optional<std:
   const bool is_copied =
       VSICopyFile(from.c_str(), to.c_str(), nullptr, known_size, nullptr, nullptr, nullptr) == 0;
 #else
-  // What one request fetches costs less than the requests by which GDAL prepares a copy.
+  // For a small value, one request costs less than the requests by which GDAL prepares a copy.
   constexpr std::uint64_t kSmall = std::uint64_t{1} << 20;
   if (size && *size <= kSmall) {
     const File file = open_file(from, *size);
@@ -234,8 +235,8 @@ void check_copies(const std::string& to, std::span<const StoredObject> objects) 
   }
 }
 
-// Not what stands for folders. Metadata documents last: if the process is killed, no array seems to
-// have lost chunks.
+// Copies no objects that represent folders. Metadata documents last: if the process is killed, no
+// array seems to have lost chunks.
 void copy_all(const std::string& from, const std::string& to, std::vector<StoredObject> objects) {
   std::erase_if(objects, [](const auto& object) { return object.key.ends_with('/'); });
   if (objects.empty()) return;

@@ -16,7 +16,7 @@ namespace gdal_zarr {
 bool is_in_object_store(const std::string& path);
 
 struct StoredObject {
-  std::string key;                    // ends with '/' if it only stands for a folder
+  std::string key;                    // ends with '/' if the object only represents a folder
   std::optional<std::uint64_t> size;  // in bytes
 };
 
@@ -32,8 +32,8 @@ void remove_objects(const std::string& folder, std::span<const std::string> keys
 // before the others, so that no node is left without a part of its chunks.
 void remove_object_folder(const std::string& folder, std::span<const std::string> first_paths = {});
 
-// Copies all objects below `from` to the same keys below `to`: on the server, if GDAL can ask it
-// to. Either all copies exist afterwards, or it throws and removes those that it has made.
+// Copies all objects below `from` to the same keys below `to`: on the server, if GDAL can request
+// that. Either all copies exist afterwards, or it throws and removes the copies made so far.
 void copy_object_folder(const std::string& from, const std::string& to);
 
 // The same, and then removes the objects below `from`, as remove_object_folder() does.

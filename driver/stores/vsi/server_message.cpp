@@ -38,8 +38,9 @@ bool starts_with_any(std::string_view text, std::initializer_list<const char*> s
 // Categories of the debug messages of object stores.
 constexpr std::array<std::string_view, 5> kCategories{"S3", "GS", "AZURE", "ADLS", "OSS"};
 
-// Returns true if a debug message is what a server sent instead of a page, which GDAL shows as it
-// is: a document, or no bytes. Other messages of this category say which server is asked.
+// Returns true if a debug message is the reply that a server sent instead of a page, which GDAL
+// shows unchanged: a document, or no bytes. Other messages of this category name the requested
+// server.
 bool is_of_failure(std::string_view text) {
   return text.empty() || text == "(null)" || text.starts_with('<') || text.starts_with('{');
 }

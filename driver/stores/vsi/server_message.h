@@ -1,4 +1,4 @@
-// What servers say in texts that they send instead of values and listings.
+// Parses the texts that servers send instead of values and listings.
 #pragma once
 
 #include <cpl_conv.h>
@@ -22,8 +22,8 @@ void check_is_no_page(std::string_view content_type, std::string_view body);
 
 // Listings that a server does not send to their end. Object stores list folders in pages; if one
 // fails, GDAL's listing ends there as if it were complete. While this object lives, it notices on
-// its thread when the server does not send a page. GDAL says so in a debug message alone, which has
-// what the server sent instead.
+// its thread when the server does not send a page. GDAL reports that in a debug message alone,
+// which has the server's reply.
 class ListingFailures {
  public:
   ListingFailures();
@@ -37,7 +37,7 @@ class ListingFailures {
  private:
   static void CPL_STDCALL handle(CPLErr severity, CPLErrorNum number, const char* message);
 
-  std::string user_debug_;  // what CPL_DEBUG asks for
+  std::string user_debug_;  // the debug messages that CPL_DEBUG enables
   std::optional<CPLConfigOptionSetter> debug_;
   HeldMessages held_;
   bool has_failed_ = false;

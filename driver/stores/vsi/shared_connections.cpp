@@ -44,9 +44,9 @@ class Receiver {
   }
 
  private:
-  // Before it has arrived, at most so much of a value is believed to exist.
+  // The most bytes that are reserved for a value before they have arrived.
   static constexpr std::uint64_t kMaxReserved = std::uint64_t{64} << 20;
-  // What a server says about an error.
+  // The limit for a server's error message.
   static constexpr std::uint64_t kMaxErrorBytes = std::uint64_t{64} << 10;
 
   template <typename Body>
@@ -62,7 +62,7 @@ class Receiver {
 
   bool header(std::string_view line) {
     line = line.substr(0, line.find_last_not_of("\r\n") + 1);
-    if (line.starts_with("HTTP/")) {  // replies that redirect, and those of proxies, come before
+    if (line.starts_with("HTTP/")) {  // replies that redirect, and replies of proxies, come before
       reply_.headers.Clear();
       const auto space = line.find(' ');
       if (space != std::string_view::npos) reply_.status = std::atoi(line.data() + space);
@@ -109,12 +109,12 @@ class Receiver {
 
   HttpReply& reply_;
   std::uint64_t max_size_;
-  Buffer bytes_;            // larger than what has arrived
+  Buffer bytes_;            // larger than the bytes received so far
   std::uint64_t size_ = 0;  // that has arrived
 };
 
-// What the transfers of a folder have in common beside connections: cookies, and the sessions of
-// TLS, with which a server recognizes a client.
+// State that the transfers of a folder share beside connections: cookies, and the sessions of TLS,
+// by which a server recognizes a client.
 class CurlShare {
  public:
   explicit CurlShare(const CurlLibrary& curl) : curl_(curl), share_(curl.share_init()) {
@@ -229,7 +229,7 @@ class SharedConnections final : public HttpConnection {
   HeaderList set_options(CURL* handle, const std::string& url, const std::string& headers) const {
     const HttpOptionScope scope(folder_);
     const QuietCall call;
-    // `headers` have those of this option, which GDAL 3.6 does not parse completely.
+    // `headers` include this option, which GDAL 3.6 does not parse completely.
     const CPLConfigOptionSetter no_headers("GDAL_HTTP_HEADERS", "", false);
     HeaderList list(static_cast<curl_slist*>(CPLHTTPSetOptions(handle, url.c_str(), nullptr)),
                     curl_.slist_free_all);

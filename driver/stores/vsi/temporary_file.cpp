@@ -32,7 +32,7 @@ TemporaryFile::TemporaryFile(const std::string& folder, std::uint64_t bytes)
   std::string path = path_;
   if (!folder.empty()) path = folder + '/' + path_.substr(path_.find_last_of("/\\") + 1);
   for (const std::string& candidate : {path_, path}) {
-    // Negative if the disk does not say.
+    // Negative if the disk does not state it.
     const GIntBig room = VSIGetDiskFreeSpace(folder_of(candidate).c_str());
     if (room >= 0 && static_cast<std::uint64_t>(room) < bytes + bytes / 16) {
       problem =

@@ -11,7 +11,7 @@
 
 namespace gdal_zarr {
 
-// The file cannot be made, or its disk is full.
+// The file cannot be created, or its disk is full.
 class NoTemporaryFile : public zarrcore::Error {
  public:
   using Error::Error;
@@ -21,7 +21,7 @@ class NoTemporaryFile : public zarrcore::Error {
 class TemporaryFile {
  public:
   // In GDAL's folder for temporary files, which CPL_TMPDIR names, or else in `folder`, if it is not
-  // empty. Throws NoTemporaryFile, also when the disk says that it has no room for `bytes`.
+  // empty. Throws NoTemporaryFile, also when the disk has no room for `bytes`.
   TemporaryFile(const std::string& folder, std::uint64_t bytes);
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;

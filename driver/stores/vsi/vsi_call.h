@@ -22,8 +22,8 @@ using GdalText = std::unique_ptr<char, FreeText>;
 
 // Limits how long GDAL waits for a server, unless its configuration or the path sets limits: a
 // server that accepts a connection and never answers must not block a program forever, and a long
-// download must not be cut off. While it lives, sets for this thread those of GDAL's configuration
-// options that are not set:
+// download must not be cut off. While it lives, the following of GDAL's configuration options are
+// set for this thread, unless they are set already:
 //   GDAL_HTTP_CONNECTTIMEOUT   30 s to connect
 //   GDAL_HTTP_LOW_SPEED_TIME   60 s during which less than
 //   GDAL_HTTP_LOW_SPEED_LIMIT  1 byte/s arrives
@@ -45,13 +45,14 @@ struct VsiCall {
   NetworkTimeouts timeouts = {};
 };
 
-// For calls whose failures the driver reports itself. While it lives, GDAL's errors are neither
-// reported nor left behind: reason() is for our own. The timeouts apply as above.
+// For calls whose failures the driver reports itself. While it lives, GDAL's errors are not
+// reported; at its end, the previous last error is restored. reason() is for our own messages. The
+// timeouts apply as above.
 class QuietCall {
  public:
   QuietCall() { VSIErrorReset(); }
 
-  // What the server said, and what GDAL and the server said; may be empty.
+  // The server's message; and GDAL's message with the server's. May be empty.
   static std::string server_reason() { return mask_secrets(VSIGetLastErrorMsg()); }
   static std::string reason() {
     const std::string server = VSIGetLastErrorMsg();

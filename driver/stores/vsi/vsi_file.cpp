@@ -27,14 +27,14 @@ using zarrcore::ByteRange;
 using zarrcore::Error;
 using zarrcore::ValuePart;
 
-// What the server said when opening failed, with the status of its answer as far as it is known.
+// The server's message when opening failed, with the status of its answer if it is known.
 std::string reason_of_failure() {
   const std::string reason = VSIGetLastErrorMsg();
   if (reason.empty() || STARTS_WITH(reason.c_str(), "HTTP response code") ||
       STARTS_WITH(reason.c_str(), "CURL error")) {
     return reason;
   }
-  // For object stores, GDAL keeps the text of the server, and warns about the status.
+  // For object stores, GDAL stores the text of the server, and warns about the status.
   const std::string_view warning = CPLGetLastErrorMsg();
   std::string status;
   if (warning.starts_with("HTTP response code on ")) {
@@ -51,8 +51,8 @@ bool has_headers(const std::string& path) {
   return !headers.empty();
 }
 
-// Called when opening failed: throws unless the file is absent. Only network file systems report a
-// reason.
+// Called when opening failed: throws unless the file does not exist. Only network file systems
+// report a reason.
 void check_is_absent(const std::string& path) {
   const std::string message = reason_of_failure();
   switch (VSIGetLastErrorNo()) {
@@ -146,7 +146,7 @@ std::optional<decltype(VSIStatBufL::st_mode)> mode_of(const std::string& path, i
 // While it lives, GDAL fetches so many bytes when it opens a file over the network.
 std::optional<CPLConfigOptionSetter> set_bytes_at_open(const std::string& path,
                                                        std::uint64_t wanted) {
-  // GDAL fetches 16384 by default, and keeps no more than its cache holds.
+  // GDAL fetches 16384 by default, and caches no more than its cache holds.
   constexpr std::uint64_t kDefault = std::uint64_t{16} << 10;
   constexpr std::uint64_t kMax = std::uint64_t{1} << 20;
   const char* name = config_option_name(ConfigOption::ingested_bytes);
@@ -197,8 +197,8 @@ File open_file(const std::string& path, std::uint64_t wanted) {
     const auto lock = lock_archive(path);
     VSIErrorReset();
     CPLErrorReset();
-    // GDAL takes names without a dot, such as those of chunks, for folders when it lists their
-    // parent.
+    // When GDAL lists a folder, it mistakes names without a dot, such as names of chunks, for
+    // folders.
     const char* const options[] = {"DISABLE_READDIR_ON_OPEN=YES", nullptr};
     return File(VSIFOpenEx2L(path.c_str(), "rb", TRUE, options));
   };

@@ -33,8 +33,8 @@ using FolderListing = std::unique_ptr<VSIDIR, CloseFolder>;
 // listed.
 FolderListing open_listing(const std::string& folder, int depth);
 
-// For an answer of a server that neither gives a file nor says that it is absent: throws
-// zarrcore::AccessDenied, or returns when ZARR_FORBIDDEN_IS_MISSING says that the file is absent.
+// For a server's answer that neither gives a file nor reports it as absent: throws
+// zarrcore::AccessDenied, or returns when ZARR_FORBIDDEN_IS_MISSING treats such a file as absent.
 void check_denied_is_absent(const std::string& path, const std::string& problem);
 
 // Opens for reading. Null when the file is absent. Throws zarrcore::AccessDenied. A network file
@@ -62,8 +62,8 @@ struct FileVersion {
   bool is_ambiguous() const;
 };
 
-// For calls about files in local archives: GDAL's cache of what archives hold is not safe while one
-// changes. Nothing is locked for other paths.
+// For calls about files in local archives: GDAL's cache of an archive's directory is not safe while
+// the archive changes. Nothing is locked for other paths.
 std::unique_lock<std::mutex> lock_archive(const std::string& path);
 
 // Nullopt if there is no such file.
@@ -74,8 +74,8 @@ std::uint64_t file_size(VSILFILE* file);
 
 zarrcore::Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t length);
 
-// One buffer for each range; all must lie inside the file. Some file systems of programs cannot
-// read several ranges at once: they are read `one_by_one`.
+// Returns one buffer for each range; all ranges must lie inside the file. Some file systems of
+// programs cannot read several ranges at once: with `one_by_one`, each range is read separately.
 std::vector<zarrcore::Buffer> read_ranges(VSILFILE* file,
                                           std::span<const zarrcore::ByteRange> ranges,
                                           bool one_by_one = false);

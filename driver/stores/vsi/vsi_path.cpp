@@ -43,7 +43,7 @@ constexpr std::string_view kFileSystems[] = {"7z",
                                              "webhdfs",
                                              "zip"};
 
-// Of GDAL's file systems that read network files from start to end.
+// The suffix of GDAL's file systems that read network files from start to end.
 constexpr std::string_view kStreaming = "_streaming";
 
 // Where the key is inserted, and whether it must be percent-encoded.

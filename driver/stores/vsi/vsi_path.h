@@ -15,8 +15,8 @@ std::string join_vsi_path(const std::string& folder, std::string_view key);
 // file systems do not distinguish a file that does not exist from one that cannot be read.
 std::string without_streaming(const std::string& path);
 
-// The folder of which join_vsi_path() makes the path; nullopt if `path` shows none. What is in
-// braces, as the name of an archive or of references may be, is not taken apart.
+// The folder from which join_vsi_path() makes the path; nullopt if `path` does not show a folder.
+// Text in braces, such as the name of an archive or of references, is not split.
 std::optional<std::string> parent_vsi_path(const std::string& path);
 
 // Returns true if a path is in an archive that GDAL unpacks, and cannot change.
@@ -29,21 +29,23 @@ bool is_in_named_zarr(const std::string& path);
 // requests are not spent on finding out.
 bool is_whole_by_name(const std::string& path);
 
-// Returns true if a file system that neither GDAL nor this driver installs is part of the path, at
-// any depth, such as that of rasterio's `opener`. It may answer on the thread alone that called the
+// Returns true if a file system that neither GDAL nor this driver installs, such as rasterio's
+// `opener`, is part of the path, at any depth. It may work only on the thread that called the
 // driver, or need a lock that this thread holds.
 bool has_foreign_file_system(std::string_view path);
 
 // The path without the query of a URL.
 std::string without_query(const std::string& path);
 
-// `text` with % and hexadecimal digits for all bytes except letters, digits, "-._~" and `kept`.
+// Encodes all bytes of `text` as % and hexadecimal digits, except letters, digits, "-._~" and
+// `kept`.
 std::string percent_encoded(std::string_view text, std::string_view kept = "");
 
 // The reverse: the byte for each % with two hexadecimal digits.
 std::string decode_percents(std::string_view text);
 
-// Where the brace is that closes the one at the start of `text`; nullopt if there is none.
+// The position of the brace that closes the one at the start of `text`; nullopt if it is not
+// closed.
 std::optional<std::size_t> closing_brace(std::string_view text);
 
 }  // namespace gdal_zarr

@@ -213,7 +213,7 @@ class VsiStore final : public zarrcore::Store {
 
   zarrcore::StoreTraits traits() const override { return traits_; }
 
-  // GDAL caches what it fetches over the network.
+  // Clears the caches of missing keys and, for network paths, GDAL's cache of fetched files.
   void refresh(std::optional<std::string_view> key) override {
     const std::string path = key ? path_of(*key) : root_;
     if (!is_local_) VSICurlPartialClearCache(path.c_str());
@@ -257,7 +257,7 @@ class VsiStore final : public zarrcore::Store {
     return listing;
   }
 
-  // Until `visit(entry, is_folder)` returns false.
+  // Stops when `visit(entry, is_folder)` returns false.
   template <typename Visit>
   void visit_entries(std::string_view prefix, const Visit& visit) const {
     const VsiCall call;

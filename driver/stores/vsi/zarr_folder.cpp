@@ -45,7 +45,7 @@ bool is_n5_file(const std::string& path) {
   }
 }
 
-// On the network, N5's document is requested only from folders whose names say that they are N5.
+// On the network, N5's document is requested only from folders whose names show that they are N5.
 bool is_in_named_n5(const std::string& path) {
   return (without_query(path) + '/').find(".n5/") != std::string::npos;
 }

@@ -20,29 +20,29 @@ inline constexpr std::string_view kVsiZip = "/vsizip/";
 struct ProbedFolder {
   std::string path;  // without a trailing slash
   std::shared_ptr<zarrcore::Store> store;
-  // As HierarchyOptions has them.
+  // See HierarchyOptions.
   std::map<std::string, zarrcore::DocumentText> documents;
   std::optional<zarrcore::DirectoryListing> listing;
 };
 
-// Returns true if the existing file `path` has the name of v1's metadata document, or is that of an
-// N5 container or array.
+// Returns true if the existing file `path` has the name of v1's metadata document, or is the
+// document of an N5 container or array.
 bool is_other_document(const std::string& path);
 
-// The name of the document that makes the folder `path` a Zarr store; null if it is not one.
+// The name of the document that makes the folder `path` a Zarr store; null if it is not a store.
 const char* find_main_document(const std::string& path);
 
 // Returns true if the folder `path` holds the metadata of a Zarr.
 bool is_zarr_folder(const std::string& path);
-// The same for a folder on the network, which may be opened for update. Empty when it is none, or
-// cannot be read.
+// The same for a folder on the network, which may be opened for update. Empty if it is not a store,
+// or cannot be read.
 std::optional<ProbedFolder> probe_folder(std::string path, bool is_for_update = false);
 // Returns true if a folder needs probe_folder(): requests for it wait, and several can wait at
 // once.
 bool is_probed(const std::string& path);
 
-// Returns true if the name is that of a ZIP archive: x.zip, /vsizip/x.zip or /vsizip/{x.zip}; or
-// that of a zipped OME-Zarr (RFC 9), with .ozx.
+// Returns true if the name means a ZIP archive: x.zip, /vsizip/x.zip or /vsizip/{x.zip}; or a
+// zipped OME-Zarr (RFC 9), with .ozx.
 bool is_zip_name(const std::string& path);
 
 // The place of a store in an archive, which may not exist yet.
@@ -51,7 +51,7 @@ struct ZipTarget {
   std::string prefix;   // of the store's keys: "a/b", or empty
 };
 
-// Of "x.zip", "/vsizip/x.zip/a/b" and "/vsizip/{x.any}/a/b"; empty for other paths, and for a
+// Parses "x.zip", "/vsizip/x.zip/a/b" and "/vsizip/{x.any}/a/b"; empty for other paths, and for a
 // folder that is called x.zip.
 std::optional<ZipTarget> parse_zip_target(const std::string& path);
 

@@ -34,7 +34,7 @@ class Record {
   Record& add16(std::uint64_t value) {
     return add(static_cast<std::uint16_t>(std::min(value, kMax16)));
   }
-  // What does not fit is in a record or field of ZIP64.
+  // Larger values are in a record or field of ZIP64.
   Record& add32(std::uint64_t value) {
     return add(static_cast<std::uint32_t>(std::min(value, kMax32)));
   }

@@ -65,7 +65,7 @@ std::shared_ptr<zarrcore::Store> with_last_entries(std::shared_ptr<zarrcore::Sto
     if (!file) return store;
     directory = read_zip_directory(file.get());
   } catch (const Error&) {
-    return store;  // GDAL reports what it cannot read
+    return store;  // GDAL reports archives that it cannot read
   }
   for (const ZipDirectory::Record& record : directory.records) {
     const auto key = zarrcore::key_below(target.prefix, record.name);

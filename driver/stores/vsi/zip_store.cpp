@@ -43,7 +43,7 @@ bool is_held_back(std::string_view key) {
 
 class ZipStore final : public zarrcore::Store {
  public:
-  // With `old`, that of the store's values in an existing archive.
+  // `old` is the store of the values in an existing archive; null for a new archive.
   ZipStore(std::string path, ZipTarget target, std::shared_ptr<zarrcore::Store> old)
       : path_(std::move(path)),
         target_(std::move(target)),
@@ -65,7 +65,7 @@ class ZipStore final : public zarrcore::Store {
       return;
     }
     const VsiCall call;
-    // What was complete before is complete again.
+    // An archive that was complete before is completed again.
     if (is_changed_ && was_complete_ && !old_) {
       try {
         complete();
@@ -151,7 +151,7 @@ class ZipStore final : public zarrcore::Store {
     bool is_old = false;         // it is a value of the archive before
   };
 
-  // Begins with the archive as it is.
+  // Begins with the existing archive.
   void read_directory() {
     version_ = version_now();
     has_name_ = was_complete_ = true;
@@ -169,7 +169,7 @@ class ZipStore final : public zarrcore::Store {
     }
   }
 
-  // Of the archive; absent if it does not exist.
+  // The version of the archive; absent if it does not exist.
   zarrcore::ValueVersion version_now() const {
     if (!target_.archive.starts_with("/vsi")) {
       return zarrcore::LocalFile::version(target_.archive);
@@ -192,7 +192,7 @@ class ZipStore final : public zarrcore::Store {
     return key;
   }
 
-  // What was read of a value that the directory lists.
+  // Returns the result of reading a value that the directory lists. Throws Error if it is empty.
   template <typename Read>
   Read found(std::string_view key, Read read) const {
     if (!read) throw Error(path_ + "/" + std::string(key) + ": GDAL cannot find this entry");
@@ -222,8 +222,8 @@ class ZipStore final : public zarrcore::Store {
 
   bool is_on_disk() const { return is_local_ && !target_.archive.starts_with("/vsi"); }
 
-  // A new file for the archive, whose lock says that this process lives. Removes those of processes
-  // that were killed.
+  // Creates a new file for the archive, whose lock shows that this process lives. Removes leftover
+  // files of killed processes.
   void create() {
     if (is_on_disk()) {
       zarrcore::remove_abandoned_files(target_.archive);
@@ -293,7 +293,7 @@ class ZipStore final : public zarrcore::Store {
     return entry;
   }
 
-  // Writes what is held back and the central records, and gives the archive its name.
+  // Writes the values held back and the central directory, and gives the archive its name.
   void complete() {
     take_name();
     if (!file_) reopen("r+b");
@@ -339,7 +339,7 @@ class ZipStore final : public zarrcore::Store {
       if (!old_ && path_exists(target_.archive)) throw Error(target_.archive + " exists already");
       if (old_ && is_on_disk()) {
         zarrcore::adopt_owner(working_path_, target_.archive);
-        // Without its bytes on the disk, a loss of power would leave neither archive.
+        // The bytes must be on the disk, or a loss of power could leave neither archive.
         lock_->sync();
         zarrcore::replace_file(working_path_, target_.archive);
         zarrcore::sync_folder(zarrcore::folder_of(target_.archive));

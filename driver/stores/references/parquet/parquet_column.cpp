@@ -27,7 +27,7 @@ struct Page {
   std::uint64_t decoded_size = 0;  // in bytes, with the levels
   std::uint64_t value_count = 0;   // with those that are null
   std::int64_t encoding = 0;
-  // Of data pages of version 2.
+  // For data pages of version 2.
   bool is_version_2 = false;
   bool is_compressed = true;
   std::uint64_t definition_bytes = 0;
@@ -282,7 +282,7 @@ ParquetValues read_column(ByteSpan file, const ParquetFooter& footer, std::size_
   for (const ParquetRowGroup& group : footer.row_groups) {
     const ParquetColumnChunk& chunk = group.chunks[index];
     if (chunk.is_elsewhere) throw Error("its values are in another file");
-    if (chunk.type != column.type) throw Error("its type differs from that of the schema");
+    if (chunk.type != column.type) throw Error("its type differs from the schema's");
     ColumnReader reader(kind, chunk.type, chunk.codec, column.is_optional, values);
     reader.read(file.subspan(chunk.offset, chunk.byte_count), group.row_count);
   }

@@ -12,7 +12,7 @@
 
 namespace gdal_zarr {
 
-// The numbers are those of the format.
+// The numbers are defined by the format.
 enum class ParquetCodec : std::uint8_t { none, snappy, gzip, lzo, brotli, lz4_hadoop, zstd, lz4 };
 enum class ParquetEncoding : std::uint8_t {
   plain = 0,
@@ -33,8 +33,8 @@ std::vector<std::int64_t> decode_deltas(ByteReader& bytes, std::uint64_t count);
 // DELTA_LENGTH_BYTE_ARRAY: `count` values, which are parts of `bytes`.
 std::vector<zarrcore::ByteSpan> decode_delta_lengths(ByteReader& bytes, std::uint64_t count);
 
-// DELTA_BYTE_ARRAY: `count` values, each of which shares its first bytes with the one before. They
-// are parts of `storage`, which must have at most `max_size` bytes.
+// DELTA_BYTE_ARRAY: `count` values, each of which shares its first bytes with the previous one.
+// They are parts of `storage`, which must have at most `max_size` bytes.
 std::vector<zarrcore::ByteSpan> decode_delta_texts(ByteReader& bytes, std::uint64_t count,
                                                    std::uint64_t max_size,
                                                    zarrcore::Buffer& storage);
@@ -42,7 +42,7 @@ std::vector<zarrcore::ByteSpan> decode_delta_texts(ByteReader& bytes, std::uint6
 // Decompresses a page to exactly `size` bytes.
 zarrcore::Buffer decode_page(ParquetCodec codec, zarrcore::ByteSpan encoded, std::uint64_t size);
 
-// As ParquetCodec::zstd.
+// Compresses as ParquetCodec::zstd.
 zarrcore::Buffer encode_page(zarrcore::ByteSpan decoded);
 
 }  // namespace gdal_zarr

@@ -15,7 +15,7 @@
 
 namespace gdal_zarr {
 
-// The numbers are those of the format.
+// The numbers are defined by the format.
 enum class ParquetType : std::uint8_t {
   boolean = 0,
   int32 = 1,

@@ -97,7 +97,7 @@ void ThriftReader::read_list(ThriftType type, const Read& read) {
   --depth_;
 }
 
-// As an element of a list or a map, where a boolean takes a byte.
+// Skips an element of a list or a map, where a boolean takes a byte.
 void ThriftReader::skip_element(ThriftType type) {
   const bool is_bool = type == ThriftType::yes || type == ThriftType::no;
   skip(is_bool ? ThriftType::int8 : type);
