@@ -154,7 +154,7 @@ TEST(ForwardingStore, ForwardsEverything) {
   store.use_listings();
   EXPECT_TRUE(recording->listings.is_used);
   EXPECT_EQ(asked(), "traits");
-  EXPECT_FALSE(store.put_parts("k", {&part, 1}, {version, true}));
+  EXPECT_FALSE(store.put_parts("k", {&part, 1}, {.expected = version, .depends_on_read = true}));
   EXPECT_EQ(asked(), "put_parts k 1 5 1");
   EXPECT_FALSE(store.erase("k", {version}));
   EXPECT_EQ(asked(), "erase k 5");
