@@ -67,8 +67,8 @@ class FailingRequest:
 
 
 def for_each_failure(proxy, prepare, change, check):
-    """Calls check(path, messages) after each change with a failing request: by day each request fails
-    once, for one answer or from then on; by night both. Returns the number of failures by night."""
+    """Calls check(path, messages) after each change with a failing request. By day each request
+    fails once, for one answer or from then on; by night both. Returns the number by night."""
     step = rounds(2, 1)
     failures = 0
     for first, persists in ((1, False), (step, True)):

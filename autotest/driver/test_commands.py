@@ -329,7 +329,8 @@ def test_texts(store):
     run("unconsolidate", store)
     shutil.rmtree(store / "g")
     shutil.rmtree(store / "plain")
-    assert output("info", store).startswith(f"{store}: Zarr v3, not consolidated, 1 group, 1 array\n")
+    text = output("info", store)
+    assert text.startswith(f"{store}: Zarr v3, not consolidated, 1 group, 1 array\n")
 
 
 def test_the_order_of_nodes(tmp_path):
@@ -350,14 +351,15 @@ def test_sources_of_crs_and_position():
             if "georeferencing" in array} == {
         "/geoid": {"crs": 'the grid mapping "crs"', "crs_name": "WGS 84",
                    "geotransform": "coordinates of lon and lat"}}
-    assert ('      CRS WGS 84 from the grid mapping "crs"; position from coordinates of lon and lat\n'
+    assert ('CRS WGS 84 from the grid mapping "crs"; position from coordinates of lon and lat\n'
             in output("info", data / "geoid_v3_sharded.zarr"))
 
 
 def in_terminal(*words):
     """What a command prints to a terminal."""
     main, end = os.openpty()
-    with subprocess.Popen([PROGRAM, *map(str, words)], stdout=end, stderr=subprocess.PIPE) as process:
+    command = [PROGRAM, *map(str, words)]
+    with subprocess.Popen(command, stdout=end, stderr=subprocess.PIPE):
         os.close(end)
         text = b""
         while True:

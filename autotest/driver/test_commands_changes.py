@@ -3,7 +3,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -167,18 +166,6 @@ def change(repository, number, *options):
 
 def names(refs):
     return [ref["name"] for ref in refs]
-
-
-SESSION = """
-import sys
-from osgeo import gdal
-gdal.UseExceptions()
-dataset = gdal.OpenEx(sys.argv[1], gdal.OF_UPDATE | gdal.OF_MULTIDIM_RASTER,
-                      open_options=["COMMIT=NO"])
-array = dataset.GetRootGroup().OpenMDArray("a")
-array.CreateAttribute(sys.argv[3], [], gdal.ExtendedDataType.CreateString()).Write("1")
-open(sys.argv[2], "w").write(dataset.GetMetadataItem("CHANGES", "ICECHUNK"))
-"""
 
 
 def age(path):

@@ -116,8 +116,9 @@ def test_commits_of_icechunk(tmp_path, source):
     """All that a snapshot needs is on the disk before its branch moves."""
     repository = tmp_path / "repository"
     for array in ("a", "b"):
-        calls = trace(tmp_path, "gdal_translate", "-of", "Zarr", "--config", "GDAL_NUM_THREADS", "1",
-                      "-co", "BLOCKSIZE=16,16", "-co", "COMPRESS=NONE", "-co", f"ARRAY_NAME={array}",
+        calls = trace(tmp_path, "gdal_translate", "-of", "Zarr", "--config",
+                      "GDAL_NUM_THREADS", "1", "-co", "BLOCKSIZE=16,16", "-co", "COMPRESS=NONE",
+                      "-co", f"ARRAY_NAME={array}",
                       str(source), f"ICECHUNK:{repository}")
         moves = [i for i, call in enumerate(calls)
                  if call[0] == "rename" and call[2] == f"{repository}/repo"]

@@ -1,6 +1,5 @@
 """What gdal_zarr repair must not lose, and migrations that were interrupted."""
 import json
-import shutil
 import subprocess
 
 import numcodecs

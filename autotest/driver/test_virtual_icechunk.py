@@ -120,9 +120,9 @@ def test_containers_are_reused_and_the_rest_is_kept(tmp_path, repo, source):
 
 @pytest.mark.parametrize("before", [
     "", "virtual_chunk_containers: {}\nmanifest: null\n", "manifest: null\n",
-    "inline_chunk_threshold_bytes: 7\nvirtual_chunk_containers:\n    s3://b/:\n"
-    "        name: own\n        url_prefix: s3://b/\n        store: !s3\n"
-    "            region: null\nmanifest: null"])
+    ("inline_chunk_threshold_bytes: 7\nvirtual_chunk_containers:\n    s3://b/:\n"
+     "        name: own\n        url_prefix: s3://b/\n        store: !s3\n"
+     "            region: null\nmanifest: null")])
 def test_configurations_of_format_1(tmp_path, source, before):
     name = f"ICECHUNK:{tmp_path}/repo"
     assert make_virtual(source, name, "ICECHUNK_FORMAT=1", mode="NO") is not None

@@ -10,8 +10,15 @@ import pytest
 from foreign_chunks import grib_message
 from osgeo import gdal, osr
 from request_log import log_requests
-from virtual_sources import (change_fields, chunks, make_virtual, pixels, read_with_zarr,
-                             references, write_tiff)
+from virtual_sources import (
+    change_fields,
+    chunks,
+    make_virtual,
+    pixels,
+    read_with_zarr,
+    references,
+    write_tiff,
+)
 from webserver import serve
 
 RANDOM = np.random.default_rng(42)

@@ -48,7 +48,8 @@ def test_its_own_configuration_is_kept(tmp_path, judge, version):
     container = {"urlPrefix": f"file://{other}/",
                  "store": {"type": "LocalFileSystem", "field0": str(other)}}
     judge.create(at=at, format=version, config={
-        "inlineChunkThresholdBytes": 100, "virtualChunkContainers": {f"file://{other}/": container}})
+        "inlineChunkThresholdBytes": 100,
+        "virtualChunkContainers": {f"file://{other}/": container}})
     for folder in (other, tmp_path):
         source = write_tiff(folder / "a.tif", DATA, *TILES)
         assert make_virtual(source, f"ICECHUNK:{at}", f"ARRAY_NAME={folder.name[:5]}a") is not None

@@ -1,5 +1,5 @@
-"""Random arrays of the codecs, grids and types that zarr-python does not have: each chunk is encoded
-here, step by step, as the specification or the library of the codec says.
+"""Random arrays of the codecs, grids and types that zarr-python does not have: each chunk is
+encoded here, step by step, as the specification or the library of the codec says.
 
     names, want = write(seed, path)
 """
@@ -7,7 +7,6 @@ import gzip
 import struct
 from dataclasses import dataclass
 
-import numcodecs
 import numpy as np
 from imagecodecs_streams import STREAMS
 from random_arrays import chance, codec, pick, random_values, random_words
@@ -200,7 +199,7 @@ def optional(random):
 
 
 def chain(random, rank, dtype):
-    if dtype == object:
+    if dtype.kind == "O":
         return [pick(random, [indexed_texts(random), Step({"name": "zarrs.vlen_v2"},
                                                           variable_length)]), *bytes_steps(random)]
     if dtype.names:

@@ -1,5 +1,5 @@
-"""A thousand arrays that zarr-python 3 writes are read without a difference; RANDOM_SEEDS=1000:11000
-makes it ten thousand others."""
+"""A thousand arrays that zarr-python 3 writes are read without a difference.
+RANDOM_SEEDS=1000:11000 makes it ten thousand others."""
 import os
 from collections import Counter
 

@@ -7,7 +7,6 @@
 
 #include "driver/commands/examined.h"
 #include "driver/gdal/worker_scope.h"
-#include "driver/stores/open_store.h"
 #include "zarrcore/array/typed_values.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"

@@ -1,11 +1,9 @@
 // The commands branch and tag.
-#include <algorithm>
 #include <array>
 #include <set>
 
 #include "driver/commands/repository.h"
 #include "driver/stores/vsi/object_put.h"
-#include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/icechunk/refs.h"
 

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "driver/commands/examined.h"
-#include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {

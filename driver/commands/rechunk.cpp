@@ -7,7 +7,6 @@
 //   3  NAME.gdal-zarr-old is erased
 //
 // A killed command is ended or undone by the next one, whatever arrays that is for.
-#include <algorithm>
 #include <memory>
 #include <set>
 #include <span>
