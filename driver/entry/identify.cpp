@@ -15,6 +15,7 @@
 #include "driver/raster/candidates.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
+#include "driver/stores/name_prefixes.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/references/open_references.h"
 #include "driver/stores/vsi/object_store.h"
@@ -120,7 +121,9 @@ bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder) {
   if (is_url_pipeline(info->pszFilename)) return true;
   if (has_file_scheme(info->pszFilename)) return is_zarr_by_url(info, folder);
   if (has_prefix(info->pszFilename) || is_reference_source(info->pszFilename)) return true;
-  if (has_icechunk_scheme(info->pszFilename)) return true;
+  if (has_icechunk_scheme(info->pszFilename)) {
+    return repository_may_exist(info->pszFilename);
+  }
   // A value that is referenced may be a file of another format.
   if (info->nHeaderBytes == 0 &&
       (has_reference_prefix(info->pszFilename) || has_icechunk_prefix(info->pszFilename))) {

@@ -5,9 +5,12 @@
 
 #include <cerrno>
 #include <cstring>
+#include <exception>
+#include <string>
 #include <string_view>
 
 #include "driver/gdal/compat.h"
+#include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/vsi/install_file_system.h"
 
 namespace gdal_zarr {
@@ -31,12 +34,27 @@ class NamePrefix final : public VSIFilesystemHandler {
         return -1;
       }
     }
+    if (!repository_may_exist(name)) {
+      errno = ENOENT;
+      return -1;
+    }
     status->st_mode = S_IFDIR;
     return 0;
   }
 };
 
 }  // namespace
+
+bool repository_may_exist(const char* name) {
+  try {
+    VSIStatBufL status;
+    const std::string path = parse_icechunk_path(name).repository;
+    return !VSIIsLocal(path.c_str()) || path.find("://") != std::string::npos ||
+           VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
+  } catch (const std::exception&) {
+    return true;  // opening it says what is wrong with the name
+  }
+}
 
 void install_name_prefixes() {
   install_file_system<NamePrefix>("ICECHUNK:");
