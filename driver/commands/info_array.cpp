@@ -19,11 +19,7 @@ using zarrcore::Json;
 namespace {
 
 std::string list_of(const zarrcore::Shape& shape) {
-  std::string text;
-  for (const std::uint64_t length : shape) {
-    text.append(text.empty() ? "" : " x ").append(std::to_string(length));
-  }
-  return text.empty() ? "one element" : text;
+  return shape.empty() ? "one element" : zarrcore::shape_text(shape, " x ");
 }
 
 std::string codecs_of(const zarrcore::ArrayMetadata& array) {

@@ -54,15 +54,11 @@ void add_arrays(const zarrcore::Hierarchy& hierarchy, const GDALGroup& group,
   }
 }
 
-void erase(Session& session, const std::string& path) {
-  session.erase_nodes(std::vector<std::string>{path});
-}
-
 void take_name(Session& session, const std::string& path) {
   const std::string name = last_name(path);
   session.rename_node(path, name + std::string(kOld));
   session.rename_node(path + std::string(kNew), name);
-  erase(session, path + std::string(kOld));
+  session.erase_node(path + std::string(kOld));
 }
 
 // Ends what a killed command has begun, and removes its leftovers.
@@ -78,10 +74,10 @@ void end_earlier(Session& session, std::vector<std::string> paths) {
     const std::string name = path.substr(0, path.size() - kOld.size());
     const std::string complete = name + std::string(kNew);
     if (!all.contains(name)) rename(all.contains(complete) ? complete : path, name);
-    if (all.contains(path)) erase(session, path);
+    if (all.contains(path)) session.erase_node(path);
   }
   for (const std::string& path : paths) {
-    if (path.ends_with(kNew) && all.contains(path)) erase(session, path);
+    if (path.ends_with(kNew) && all.contains(path)) session.erase_node(path);
   }
 }
 
@@ -124,7 +120,7 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
         zarrcore::NodeKind::array);
     session.flush();
   } catch (const Error&) {
-    if (session.hierarchy().node(beside)) erase(session, beside);
+    if (session.hierarchy().node(beside)) session.erase_node(beside);
     throw;
   }
   take_name(session, path);
