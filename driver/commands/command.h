@@ -94,6 +94,7 @@ CommandResult run_tag(const Arguments& arguments, const CommandProgress& progres
 CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& progress);
 CommandResult run_overviews(const Arguments& arguments, const CommandProgress& progress);
 CommandResult run_benchmark(const Arguments& arguments, const CommandProgress& progress);
+CommandResult run_virtualize(const Arguments& arguments, const CommandProgress& progress);
 CommandResult run_commit(const Arguments& arguments, const CommandProgress& progress);
 
 // Declares them as algorithms of the driver; does nothing before GDAL 3.11.

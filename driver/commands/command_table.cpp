@@ -44,6 +44,23 @@ constexpr std::array kOverviewParameters{
     Parameter{"remove", ParameterKind::flag, "Remove all levels"},
 };
 constexpr std::array kBenchmarkParameters{kStoreParameter, kArrayParameter};
+constexpr std::array kVirtualizeParameters{
+    Parameter{"store", ParameterKind::positional,
+              "The new store: .json, .parq, .parquet, or an Icechunk repository", true},
+    Parameter{"inputs", ParameterKind::list, "Rasters, or one file with arrays"},
+    Parameter{"list", ParameterKind::text, "A text file with the name of an input in each line"},
+    Parameter{"index", ParameterKind::text, "A tile index, as by gdaltindex"},
+    Parameter{"var", ParameterKind::text, "The name of the array (data)"},
+    Parameter{"dim", ParameterKind::text,
+              "The dimension along which inputs are stacked; without it and times, a mosaic"},
+    Parameter{"time-pattern", ParameterKind::text,
+              "Where names of inputs have their times, such as %Y%m%dT%H%M%S"},
+    Parameter{"time-item", ParameterKind::text,
+              "The metadata item that has the time, such as TIFFTAG_DATETIME"},
+    Parameter{"auto", ParameterKind::flag, "Copy what cannot be referred to"},
+    Parameter{"relative", ParameterKind::flag, "Name inputs from the folder of the store"},
+    Parameter{"v3", ParameterKind::flag, "Write Zarr v3"},
+};
 constexpr Parameter kBranchParameter{"branch", ParameterKind::text,
                                      "The branch; by default that of the store's name, or main"};
 constexpr Parameter kFromParameter{
@@ -93,6 +110,8 @@ constexpr std::array kCommands{
             kOverviewParameters, &run_overviews},
     Command{"benchmark", "Measures what a window, a row and a series of each array cost",
             kBenchmarkParameters, &run_benchmark},
+    Command{"virtualize", "Makes a store whose chunks are the blocks of other files",
+            kVirtualizeParameters, &run_virtualize},
     Command{"log", "Shows the history of a branch of an Icechunk repository", kLogParameters,
             &run_log},
     Command{"branch", "Lists, creates, deletes or resets branches of an Icechunk repository",

@@ -147,9 +147,7 @@ void check_is_not_virtual(CSLConstList options) {
 
 RasterBlocks find_blocks(GDALDataset& source, bool is_in_repository) {
   try {
-    RasterBlocks blocks = is_grib(source)  ? find_grib_blocks(source)
-                          : is_vrt(source) ? find_vrt_blocks(source)
-                                           : find_tiff_blocks(source);
+    RasterBlocks blocks = find_raster_blocks(source);
     if (is_in_repository) {
       blocks.visit([](const RasterBlock& block) {
         const std::string& file = block.reference.target;

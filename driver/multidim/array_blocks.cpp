@@ -1,4 +1,5 @@
 // New arrays whose chunks are blocks of other files.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "driver/multidim/session.h"
 #include "driver/multidim/structural_info.h"
 #include "driver/stores/icechunk/virtual_sources.h"
+#include "driver/virtual/cube.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
@@ -22,6 +24,7 @@ std::optional<ArrayBlocks> find_blocks_for_copy(const GDALMDArray& source, const
   // Of HDF5, for values that are stored with the description of the array.
   constexpr std::uint64_t kMaxInlineBytes = 64 << 10;
   try {
+    if (auto cube = find_cube_blocks(source)) return cube;
     ArrayBlocks blocks = find_array_blocks(source);
     if (session.icechunk() != nullptr) {
       const zarrcore::Shape first(source.GetDimensionCount(), 0);
@@ -30,7 +33,9 @@ std::optional<ArrayBlocks> find_blocks_for_copy(const GDALMDArray& source, const
     }
     return blocks;
   } catch (const zarrcore::Error& problem) {
+    // Coordinates that a program has computed are in no file.
     const bool is_small =
+        (source.GetDimensionCount() == 1 && source.GetFilename().empty()) ||
         source.GetDataType().GetClass() != GEDTC_NUMERIC ||
         source.GetTotalElementsCount() <= kMaxInlineBytes / source.GetDataType().GetSize();
     if (is_small || session.copies_blocks()) return std::nullopt;
@@ -70,37 +75,59 @@ void Array::put_block(std::span<const std::uint64_t> chunk, Reference reference)
 bool Array::refer_to(const GDALMDArray& source, const ArrayBlocks& blocks,
                      const PartialProgress& progress) {
   constexpr std::uint64_t kMaxChunks = std::uint64_t{1} << 32;
+  const zarrcore::Shape& lengths = blocks.layout.chunk_shape;
   zarrcore::Shape counts;
   for (std::size_t i = 0; i < rank(); ++i) {
-    counts.push_back(zarrcore::ceil_divide(array_->shape()[i], blocks.layout.chunk_shape[i]));
+    counts.push_back(zarrcore::ceil_divide(array_->shape()[i], lengths[i]));
   }
   const auto count = zarrcore::checked_product(counts);
-  if (!count || *count > kMaxChunks) throw zarrcore::Error("it has too many chunks");
-  const Slabs chunks(zarrcore::Box{zarrcore::Shape(rank(), 0), array_->shape()},
-                     blocks.layout.chunk_shape);
+  if (!count || (*count > kMaxChunks && !blocks.visit)) {
+    throw zarrcore::Error("it has too many chunks");
+  }
   zarrcore::Buffer buffer;
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
-    const zarrcore::Box box = chunks[i];
-    zarrcore::Shape position = box.start;
-    for (std::size_t k = 0; k < rank(); ++k) position[k] /= blocks.layout.chunk_shape[k];
-    if (auto block = blocks.find(position)) {
+  std::uint64_t done = 0;
+  bool is_stopped = false;
+  const auto take = [&](std::span<const std::uint64_t> position, std::optional<Reference> block) {
+    if (block) {
       put_block(position, *std::move(block));
-    } else if (!array_->can_encode()) {
+    } else {
+      zarrcore::Box box{zarrcore::Shape(position.begin(), position.end()), lengths};
+      for (std::size_t k = 0; k < rank(); ++k) {
+        box.start[k] *= lengths[k];
+        box.count[k] = std::min(lengths[k], array_->shape()[k] - box.start[k]);
+      }
       // Before values are read that need not be stored.
-      throw zarrcore::Error("array " + source.GetFullName() + ": a block at " +
-                            zarrcore::shape_text(box.start, ",") +
-                            " is not encoded as the others, or missing, and its codecs are for "
-                            "reading only");
-    } else if (!copy_box(source, box, buffer)) {
-      return false;
+      if (!array_->can_encode()) {
+        throw zarrcore::Error("array " + source.GetFullName() + ": a block at " +
+                              zarrcore::shape_text(box.start, ",") +
+                              " is not encoded as the others, or missing, and its codecs are for "
+                              "reading only");
+      }
+      if (!copy_box(source, box, buffer)) return false;
     }
-    if (i % 256 == 0 && !progress(static_cast<double>(i) / static_cast<double>(*count))) {
-      report(CE_Failure, CPLE_UserInterrupt, "Zarr: array %s: stopped by the user",
-             GetFullName().c_str());
-      return false;
+    if (done++ % 256 != 0) return true;
+    const double share = static_cast<double>(done) / static_cast<double>(*count);
+    is_stopped = !progress(std::min(1.0, share));
+    return !is_stopped;
+  };
+  bool goes_on = true;
+  if (blocks.visit) {
+    blocks.visit([&](std::span<const std::uint64_t> position, std::optional<Reference> block) {
+      return goes_on = take(position, std::move(block));
+    });
+  } else {
+    const Slabs chunks(zarrcore::Box{zarrcore::Shape(rank(), 0), array_->shape()}, lengths);
+    for (std::size_t i = 0; goes_on && i < chunks.size(); ++i) {
+      zarrcore::Shape position = chunks[i].start;
+      for (std::size_t k = 0; k < rank(); ++k) position[k] /= lengths[k];
+      goes_on = take(position, blocks.find(position));
     }
   }
-  return progress(1);
+  if (is_stopped) {
+    report(CE_Failure, CPLE_UserInterrupt, "Zarr: array %s: stopped by the user",
+           GetFullName().c_str());
+  }
+  return goes_on && progress(1);
 }
 
 // Chunks that contain only the fill value are not stored.

@@ -17,6 +17,10 @@ struct ArrayBlocks {
   BlockLayout layout;
   // The block at a position in the grid of chunks; empty if it is missing, or cannot be a chunk.
   std::function<std::optional<Reference>(std::span<const std::uint64_t> position)> find;
+  // If it is set, it is used instead: calls the function for each block that exists, with nullopt
+  // for those that cannot be chunks, until it returns false. Other chunks are missing.
+  using Visit = std::function<bool(std::span<const std::uint64_t>, std::optional<Reference>)>;
+  std::function<void(const Visit&)> visit = {};
 };
 
 // Throws zarrcore::Error, which says why, when the array has no blocks or when their encoding is

@@ -6,6 +6,9 @@
 #include <numeric>
 
 #include "driver/stores/references/target_files.h"
+#include "driver/virtual/grib_blocks.h"
+#include "driver/virtual/tiff_blocks.h"
+#include "driver/virtual/vrt_blocks.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec_chain.h"
@@ -47,7 +50,8 @@ BlockLayout RasterBlocks::layout(std::size_t rank) const {
   BlockLayout layout{{block_rows, block_columns}, data_type, codecs};
   if (is_by_pixel) {
     layout.chunk_shape.push_back(bands);
-  } else if (rank == 3) {
+  }
+  while (layout.chunk_shape.size() < rank) {
     layout.chunk_shape.insert(layout.chunk_shape.begin(), 1);
   }
   if (layout.chunk_shape.size() != rank) {
@@ -92,6 +96,11 @@ Pixel missing_pixel(GDALRasterBand& band) {
   }
   const double nodata = band.GetNoDataValue(&is_set);
   return nearest(&nodata, GDT_Float64, is_set);
+}
+
+RasterBlocks find_raster_blocks(GDALDataset& dataset, BlockCheck check) {
+  if (is_grib(dataset)) return find_grib_blocks(dataset);
+  return is_vrt(dataset) ? find_vrt_blocks(dataset) : find_tiff_blocks(dataset, check);
 }
 
 void check_block(const RasterBlocks& blocks, const RasterBlock& block, GDALDataset& source,

@@ -50,11 +50,20 @@ struct RasterBlocks {
   // Calls the function for each block that exists, until it returns false. Throws zarrcore::Error.
   std::function<void(const VisitBlock&)> visit;
 
-  // For an array of two dimensions, or of three: with the bands last if is_by_pixel, else first.
+  // For an array with the dimensions rows, columns and, if is_by_pixel, bands; chunks have one
+  // element along those before them.
   BlockLayout layout(std::size_t rank) const;
   // The number of blocks with values of a band, if none is missing.
   std::uint64_t count_per_band() const;
 };
+
+// One block is decoded and compared with what GDAL reads, unless that has been done for another
+// file like it.
+enum class BlockCheck : bool { none, first };
+
+// The blocks of a TIFF, a GRIB file or a VRT. Throws zarrcore::Error, which says why, if they
+// cannot be chunks. The dataset must outlive the result.
+RasterBlocks find_raster_blocks(GDALDataset& dataset, BlockCheck check = BlockCheck::first);
 
 // A value of any data type of GDAL, with zeros behind it. NaN has one form.
 using Pixel = std::array<std::byte, 2 * sizeof(double)>;

@@ -11,9 +11,7 @@ namespace gdal_zarr {
 
 // Throws zarrcore::Error, which says why, when the dataset is not a TIFF or its blocks cannot be
 // chunks. A strip at the bottom that is shorter than the others becomes a value of the references.
-// One block is decoded and compared with what GDAL reads, unless that has been done for another
-// file like it. The dataset must outlive the result.
-enum class BlockCheck : bool { none, first };
+// The dataset must outlive the result.
 RasterBlocks find_tiff_blocks(GDALDataset& dataset, BlockCheck check = BlockCheck::first);
 
 // The same for its overview `index` (counted from 0), in the same file or in that beside it.

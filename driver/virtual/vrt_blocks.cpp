@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <iterator>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "driver/gdal/compat.h"
+#include "driver/virtual/mosaic.h"
 #include "driver/virtual/tiff_blocks.h"
 #include "zarrcore/base/error.h"
 
@@ -29,14 +28,9 @@ struct CloseXml {
   void operator()(CPLXMLNode* node) const { CPLDestroyXMLNode(node); }
 };
 
-// Where a source is in the mosaic, in pixels. All of the source is shown, at its own resolution.
-struct VrtSource {
-  std::string file;
+// All of the source is shown, at its own resolution.
+struct VrtSource : Placement {
   std::uint64_t band = 0;  // of the file, counted from 0
-  std::uint64_t x = 0;
-  std::uint64_t y = 0;
-  std::uint64_t columns = 0;
-  std::uint64_t rows = 0;
 
   bool has_same_place(const VrtSource& other) const {
     return file == other.file && x == other.x && y == other.y;
@@ -140,29 +134,6 @@ std::vector<VrtBand> read_vrt(GDALDataset& dataset) {
   return bands;
 }
 
-// Throws if two sources of a band overlap, of which the VRT shows the last. Goes down the rows with
-// the sources that cross the present one.
-void check_overlaps(const VrtBand& band) {
-  std::vector<const VrtSource*> sources;
-  for (const VrtSource& source : band) sources.push_back(&source);
-  std::ranges::sort(sources, {}, &VrtSource::y);
-  std::map<std::uint64_t, const VrtSource*> crossing;  // by their first column
-  std::multimap<std::uint64_t, std::uint64_t> ends;    // first columns by the row after the last
-  for (const VrtSource* source : sources) {
-    while (!ends.empty() && ends.begin()->first <= source->y) {
-      crossing.erase(ends.begin()->second);
-      ends.erase(ends.begin());
-    }
-    const auto next = crossing.lower_bound(source->x);
-    const bool overlaps = (next != crossing.end() && next->first < source->x + source->columns) ||
-                          (next != crossing.begin() &&
-                           std::prev(next)->first + std::prev(next)->second->columns > source->x);
-    if (overlaps) throw Error(source->file + ": it overlaps another source");
-    crossing.emplace_hint(next, source->x, source);
-    ends.emplace(source->y + source->rows, source->x);
-  }
-}
-
 // Puts the sources' blocks into the grid of the mosaic.
 class Mosaic {
  public:
@@ -178,10 +149,13 @@ class Mosaic {
       missing_.push_back(missing_pixel(*band));
     }
     for (const VrtBand& band : bands_) {
+      std::vector<const Placement*> placed;
       for (const VrtSource& source : band) {
-        zarrcore::with_context({source.file}, [&] { check_place(source); });
+        zarrcore::with_context({source.file}, [&] { check_alignment(source, mosaic_); });
+        placed.push_back(&source);
       }
-      check_overlaps(band);
+      // The VRT would show the last one.
+      check_overlaps(placed);
     }
   }
 
@@ -204,18 +178,6 @@ class Mosaic {
   }
 
  private:
-  void check_place(const VrtSource& source) const {
-    const auto fits = [](std::uint64_t start, std::uint64_t length, std::uint64_t block,
-                         std::uint64_t all) {
-      return start % block == 0 && length <= all && start <= all - length &&
-             ((start + length) % block == 0 || start + length == all);
-    };
-    if (!fits(source.x, source.columns, mosaic_.block_columns, mosaic_.columns) ||
-        !fits(source.y, source.rows, mosaic_.block_rows, mosaic_.rows)) {
-      throw Error("its blocks are not aligned with those of the mosaic");
-    }
-  }
-
   // The source of a band. Returns false if `visit` stops.
   bool visit_source(const VrtSource& source, std::size_t band, const VisitBlock& visit) const {
     const std::unique_ptr<GDALDataset> file(

@@ -1,0 +1,27 @@
+// Rasters side by side in the grid of a larger one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "driver/virtual/raster_blocks.h"
+
+namespace gdal_zarr {
+
+// Where a file is in the mosaic, in pixels.
+struct Placement {
+  std::string file;
+  std::uint64_t x = 0;
+  std::uint64_t y = 0;
+  std::uint64_t columns = 0;
+  std::uint64_t rows = 0;
+};
+
+// Throws zarrcore::Error unless the blocks of the file are blocks of the mosaic.
+void check_alignment(const Placement& source, const RasterBlocks& mosaic);
+
+// Throws zarrcore::Error if two of them overlap.
+void check_overlaps(std::span<const Placement* const> sources);
+
+}  // namespace gdal_zarr

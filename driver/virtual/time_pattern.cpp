@@ -1,0 +1,151 @@
+#include "driver/virtual/time_pattern.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "zarrcore/base/error.h"
+
+namespace gdal_zarr {
+namespace {
+
+struct DateParts {
+  int year = 1970;
+  int month = 1;
+  int day = 1;
+  int day_of_year = 0;  // 0 if it is not given
+  int hour = 0;
+  int minute = 0;
+  int second = 0;
+  std::int64_t epoch = 0;  // seconds
+};
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// The number of digits of a code.
+std::size_t width_of(char code) {
+  constexpr std::size_t kMaxEpochDigits = 12;
+  switch (code) {
+    case 'Y':
+      return 4;
+    case 'j':
+      return 3;
+    case 'y':
+    case 'm':
+    case 'd':
+    case 'H':
+    case 'M':
+    case 'S':
+      return 2;
+    case 's':
+      return kMaxEpochDigits;
+    default:
+      throw zarrcore::Error(std::string("the time pattern has the unknown code %") + code);
+  }
+}
+
+void set_part(DateParts& parts, char code, std::int64_t number) {
+  const int value = static_cast<int>(std::min<std::int64_t>(number, INT32_MAX));
+  switch (code) {
+    case 'Y':
+      parts.year = value;
+      break;
+    case 'y':  // as POSIX has it
+      parts.year = value < 69 ? 2000 + value : 1900 + value;
+      break;
+    case 'm':
+      parts.month = value;
+      break;
+    case 'd':
+      parts.day = value;
+      break;
+    case 'j':
+      parts.day_of_year = value == 0 ? -1 : value;
+      break;
+    case 'H':
+      parts.hour = value;
+      break;
+    case 'M':
+      parts.minute = value;
+      break;
+    case 'S':
+      parts.second = value;
+      break;
+    default:
+      parts.epoch = number;
+  }
+}
+
+std::optional<std::int64_t> seconds_of(const DateParts& parts) {
+  using std::chrono::sys_days;
+  const std::chrono::year year(parts.year);
+  std::chrono::year_month_day date{year, std::chrono::month(static_cast<unsigned>(parts.month)),
+                                   std::chrono::day(static_cast<unsigned>(parts.day))};
+  if (parts.day_of_year != 0) {
+    date = sys_days(year / 1 / 1) + std::chrono::days(parts.day_of_year - 1);
+    if (date.year() != year) return std::nullopt;
+  }
+  constexpr int kLeapSecond = 60;
+  if (!date.ok() || parts.hour > 23 || parts.minute > 59 || parts.second > kLeapSecond) {
+    return std::nullopt;
+  }
+  const std::int64_t days = sys_days(date).time_since_epoch().count();
+  return parts.epoch + ((days * 24 + parts.hour) * 60 + parts.minute) * 60 + parts.second;
+}
+
+std::optional<std::int64_t> match_at(std::string_view text, std::size_t at,
+                                     std::string_view pattern) {
+  const auto is_digit_at = [&](std::size_t i) { return i < text.size() && is_digit(text[i]); };
+  DateParts parts;
+  bool ends_with_number = false;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const bool is_code = pattern[i] == '%' && pattern[++i] != '%';
+    ends_with_number = is_code;
+    if (!is_code) {
+      if (at == text.size() || (pattern[i] != '?' && text[at] != pattern[i])) return std::nullopt;
+      ++at;
+      continue;
+    }
+    if (i == 1 && at > 0 && is_digit_at(at - 1)) return std::nullopt;
+    const std::size_t width = width_of(pattern[i]);
+    std::int64_t number = 0;
+    std::size_t count = 0;
+    for (; count < width && is_digit_at(at); ++count, ++at) number = number * 10 + text[at] - '0';
+    if (count == 0 || (count < width && pattern[i] != 's')) return std::nullopt;
+    set_part(parts, pattern[i], number);
+  }
+  return ends_with_number && is_digit_at(at) ? std::nullopt : seconds_of(parts);
+}
+
+void check_pattern(std::string_view pattern) {
+  bool has_code = false;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '%') continue;
+    if (++i == pattern.size()) throw zarrcore::Error("the time pattern ends within a code");
+    if (pattern[i] == '%') continue;
+    width_of(pattern[i]);
+    has_code = true;
+  }
+  if (!has_code) throw zarrcore::Error("the time pattern has no code such as %Y");
+}
+
+}  // namespace
+
+std::optional<std::int64_t> find_time(std::string_view text, std::string_view pattern) {
+  check_pattern(pattern);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (const auto time = match_at(text, at, pattern)) return time;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> find_usual_time(std::string_view text) {
+  for (const char* pattern : {"%Y:%m:%d %H:%M:%S", "%Y-%m-%d?%H:%M:%S", "%Y/%m/%d %H:%M:%S",
+                              "%Y-%m-%d", "%Y/%m/%d", "%Y%m%dT%H%M%S", "%Y%m%d", "%s"}) {
+    if (const auto time = find_time(text, pattern)) return time;
+  }
+  return std::nullopt;
+}
+
+}  // namespace gdal_zarr
