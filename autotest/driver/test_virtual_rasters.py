@@ -34,6 +34,12 @@ def values(dtype, shape):
     return (slope % 120).astype(dtype)
 
 
+def edit_text(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
 def matrix():
     """Each compression with each predictor, interleaving, layout and byte order, types in turn."""
     types = itertools.cycle(TYPES)
@@ -396,3 +402,53 @@ def test_sources_on_the_network_are_named_by_url(tmp_path, monkeypatch):
                                           data[0, 100:120, 200:220])
         assert log.count <= 3
     assert os.path.getsize(source) > 64 << 10
+
+
+@pytest.mark.parametrize("kind", ["encoding", "resampled", "unaligned", "missing"])
+@pytest.mark.parametrize("bands", [1, 3])
+@pytest.mark.parametrize("name", ["m.json", "m.parq", "ICECHUNK:{}/repository"])
+def test_auto_copies_the_blocks_of_single_sources(tmp_path, kind, bands, name):
+    """Those of the others stay references."""
+    tiled = ["TILED=YES", "BLOCKXSIZE=32", "BLOCKYSIZE=32", "SPARSE_OK=YES"]
+    files = [write_tiff(tmp_path / f"{i}.tif", values("u1", (bands, 64, 64)) + 1, *tiled,
+                        "COMPRESS=DEFLATE", place=(640 * i, 10, 0, 640, 0, -10)) for i in range(3)]
+    if kind == "encoding":
+        write_tiff(files[1], values("u1", (bands, 64, 64)) + 1, *tiled, "COMPRESS=LZW",
+                   place=(640, 10, 0, 640, 0, -10))
+    vrt = gdal.BuildVRT(str(tmp_path / "m.vrt"), files)
+    assert vrt is not None
+    vrt = None
+    if kind == "resampled":
+        edit_text(tmp_path / "m.vrt", '<DstRect xOff="64" yOff="0" xSize="64" ySize="64"',
+                  '<DstRect xOff="64" yOff="0" xSize="40.5" ySize="50"')
+    if kind == "unaligned":
+        edit_text(tmp_path / "m.vrt", '<DstRect xOff="128"', '<DstRect xOff="130"')
+    if kind == "missing":
+        os.unlink(files[1])
+    target = name.format(tmp_path) if ":" in name else str(tmp_path / name)
+    if kind == "missing":  # GDAL cannot read it either
+        with pytest.raises(RuntimeError, match="1.tif"):
+            make_virtual(str(tmp_path / "m.vrt"), target, mode="AUTO")
+        return
+    with pytest.raises(RuntimeError):
+        make_virtual(str(tmp_path / "m.vrt"), target)
+    assert make_virtual(str(tmp_path / "m.vrt"), target, mode="AUTO") is not None
+    np.testing.assert_array_equal(pixels(target), pixels(tmp_path / "m.vrt"))
+    if name != "m.json":
+        return
+    copied = {key.split("/")[1] for key, value in chunks(target).items() if isinstance(value, str)}
+    columns = {"encoding": "23", "resampled": "23", "unaligned": "45"}[kind]
+    assert {place.split(".")[1] for place in copied} == set(columns)
+    assert {value[0] for value in chunks(target).values() if isinstance(value, list)} == {
+        file for i, file in enumerate(files) if i != (2 if kind == "unaligned" else 1)}
+
+
+def test_auto_copies_all_where_codecs_cannot_encode(tmp_path):
+    tiled = ["TILED=YES", "BLOCKXSIZE=32", "BLOCKYSIZE=32"]
+    files = [write_tiff(tmp_path / f"{i}.tif", values("u1", (1, 64, 64)), *tiled,
+                        "COMPRESS=" + ("DEFLATE" if i else "LZW"),
+                        place=(640 * i, 10, 0, 640, 0, -10)) for i in range(2)]
+    assert gdal.BuildVRT(str(tmp_path / "m.vrt"), files) is not None
+    assert make_virtual(str(tmp_path / "m.vrt"), tmp_path / "m.json", mode="AUTO") is not None
+    np.testing.assert_array_equal(pixels(tmp_path / "m.json"), pixels(tmp_path / "m.vrt"))
+    assert not any(isinstance(value, list) for value in references(tmp_path / "m.json").values())

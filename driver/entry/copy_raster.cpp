@@ -53,28 +53,6 @@ zarrcore::Shape source_block(GDALDataset& source) {
           static_cast<std::uint64_t>(columns)};
 }
 
-bool copy_window(GDALDataset& source, RasterDataset& destination, const zarrcore::Box& window,
-                 GDALDataType type, zarrcore::Buffer& buffer) {
-  const auto band_count = static_cast<int>(window.count[0]);
-  const auto rows = static_cast<int>(window.count[1]);
-  const auto columns = static_cast<int>(window.count[2]);
-  const auto pixel = static_cast<GSpacing>(GDALGetDataTypeSizeBytes(type));
-  const std::uint64_t bytes = window.size() * static_cast<std::uint64_t>(pixel);
-  if (buffer.size() < bytes) buffer = zarrcore::Buffer(bytes);
-  std::vector<int> bands(window.count[0]);
-  std::iota(bands.begin(), bands.end(), static_cast<int>(window.start[0]) + 1);
-  for (const GDALRWFlag flag : {GF_Read, GF_Write}) {
-    GDALDataset& dataset = flag == GF_Read ? source : destination;
-    if (dataset.RasterIO(flag, static_cast<int>(window.start[2]), static_cast<int>(window.start[1]),
-                         columns, rows, buffer.data(), columns, rows, type, band_count,
-                         bands.data(), pixel, pixel * columns, pixel * columns * rows,
-                         nullptr) != CE_None) {
-      return false;
-    }
-  }
-  return true;
-}
-
 bool copy_pixels(GDALDataset& source, RasterDataset& destination, const PartialProgress& progress) {
   const RasterView& view = destination.view();
   // A type that can hold the values of all bands.
@@ -243,6 +221,28 @@ std::optional<GeoTransform> unrotated_transform(GDALDataset& source) {
 }
 
 }  // namespace
+
+bool copy_window(GDALDataset& source, RasterDataset& destination, const zarrcore::Box& window,
+                 GDALDataType type, zarrcore::Buffer& buffer) {
+  const auto band_count = static_cast<int>(window.count[0]);
+  const auto rows = static_cast<int>(window.count[1]);
+  const auto columns = static_cast<int>(window.count[2]);
+  const auto pixel = static_cast<GSpacing>(GDALGetDataTypeSizeBytes(type));
+  const std::uint64_t bytes = window.size() * static_cast<std::uint64_t>(pixel);
+  if (buffer.size() < bytes) buffer = zarrcore::Buffer(bytes);
+  std::vector<int> bands(window.count[0]);
+  std::iota(bands.begin(), bands.end(), static_cast<int>(window.start[0]) + 1);
+  for (const GDALRWFlag flag : {GF_Read, GF_Write}) {
+    GDALDataset& dataset = flag == GF_Read ? source : destination;
+    if (dataset.RasterIO(flag, static_cast<int>(window.start[2]), static_cast<int>(window.start[1]),
+                         columns, rows, buffer.data(), columns, rows, type, band_count,
+                         bands.data(), pixel, pixel * columns, pixel * columns * rows,
+                         nullptr) != CE_None) {
+      return false;
+    }
+  }
+  return true;
+}
 
 NewRaster new_raster_like(GDALDataset& source, bool is_strict) {
   return {source.GetRasterXSize(),

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/entry/create.h"
 #include "driver/gdal/messages.h"
 #include "driver/raster/overview_levels.h"
 #include "driver/stores/icechunk/virtual_sources.h"
@@ -37,7 +38,9 @@ void check_gaps(GDALDataset& source, const Array& array, std::uint64_t band) {
               kAdvice);
 }
 
+// `copy` copies the pixels of a block that has no reference; it returns false after a CE_Failure.
 bool put_raster_blocks(const RasterBlocks& blocks, GDALDataset& source, const Arrays& arrays,
+                       const std::function<bool(const RasterBlock&)>& copy,
                        const std::function<bool(double)>& progress) {
   const auto array_of = [&](std::uint64_t band) -> Array& {
     return *arrays[arrays.size() > 1 ? band : 0];
@@ -54,8 +57,12 @@ bool put_raster_blocks(const RasterBlocks& blocks, GDALDataset& source, const Ar
     } else if (is_shared) {
       index.insert(index.begin(), block.band);
     }
-    array_of(block.band).put_block(index, std::move(block.reference));
     ++counts[block.band];
+    if (block.is_copied) {
+      if (!copy(block)) return goes_on = false;
+    } else {
+      array_of(block.band).put_block(index, std::move(block.reference));
+    }
     const double before = static_cast<double>(block.band) * total /
                           static_cast<double>(std::max<std::uint64_t>(1, blocks.bands));
     if (block.column == 0) {
@@ -132,7 +139,7 @@ void refer_to_overviews(const std::vector<SourceLevel>& levels, GDALDataset& sou
     for (const auto& array : arrays) {
       array->set_blocks(level.blocks.layout(array->core().shape().size()));
     }
-    put_raster_blocks(level.blocks, source, arrays, [](double /*done*/) { return true; });
+    put_raster_blocks(level.blocks, source, arrays, {}, [](double /*done*/) { return true; });
   }
 }
 
@@ -145,9 +152,9 @@ void check_is_not_virtual(CSLConstList options) {
       "and to Icechunk repositories");
 }
 
-RasterBlocks find_blocks(GDALDataset& source, bool is_in_repository) {
+RasterBlocks find_blocks(GDALDataset& source, bool is_in_repository, bool copies_others) {
   try {
-    RasterBlocks blocks = find_raster_blocks(source);
+    RasterBlocks blocks = find_raster_blocks(source, BlockCheck::first, copies_others);
     if (is_in_repository) {
       blocks.visit([](const RasterBlock& block) {
         const std::string& file = block.reference.target;
@@ -168,10 +175,30 @@ bool refer_to_blocks(const RasterBlocks& blocks, GDALDataset& source, RasterData
   const auto levels = is_vrt(source) || is_grib(source)
                           ? std::vector<SourceLevel>()
                           : find_levels(source, blocks, leaves_others);
-  if (!put_raster_blocks(blocks, source, destination.view().arrays(),
-                         [&](double done) { return progress(done); })) {
-    report(CE_Failure, CPLE_UserInterrupt, "Zarr: %s: stopped by the user",
-           destination.GetDescription());
+  zarrcore::Buffer buffer;
+  const auto copy = [&](const RasterBlock& block) {
+    const zarrcore::Shape start{block.band, block.row * blocks.block_rows,
+                                block.column * blocks.block_columns};
+    const zarrcore::Box window{
+        start,
+        {blocks.is_by_pixel ? blocks.bands : 1, std::min(blocks.block_rows, blocks.rows - start[1]),
+         std::min(blocks.block_columns, blocks.columns - start[2])}};
+    if (!destination.view().array().core().can_encode()) {
+      throw Error("the codecs of its blocks cannot encode others");
+    }
+    return copy_window(source, destination, window,
+                       source.GetRasterBand(static_cast<int>(block.band) + 1)->GetRasterDataType(),
+                       buffer);
+  };
+  bool is_stopped = false;
+  if (!put_raster_blocks(blocks, source, destination.view().arrays(), copy, [&](double done) {
+        is_stopped = !progress(done);
+        return !is_stopped;
+      })) {
+    if (is_stopped) {
+      report(CE_Failure, CPLE_UserInterrupt, "Zarr: %s: stopped by the user",
+             destination.GetDescription());
+    }
     return false;
   }
   refer_to_overviews(levels, source, destination);

@@ -15,8 +15,9 @@ namespace gdal_zarr {
 void check_is_not_virtual(CSLConstList options);
 
 // The blocks of a raster that become the chunks of its copy. Throws zarrcore::Error, which says
-// why, if they cannot: in an Icechunk repository, if their file has no URL.
-RasterBlocks find_blocks(GDALDataset& source, bool is_in_repository);
+// why, if they cannot: in an Icechunk repository, if their file has no URL. With `copies_others`,
+// some may be copied.
+RasterBlocks find_blocks(GDALDataset& source, bool is_in_repository, bool copies_others);
 
 // Makes the blocks chunks of the copy, which was created for them, and those of the source's
 // overviews levels of a pyramid. Returns false after a CE_Failure; throws zarrcore::Error, also if

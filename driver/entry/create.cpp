@@ -381,10 +381,13 @@ GDALDataset* create_copy(const char* name, GDALDataset* source, int is_strict, O
     };
     if (creation.options().is("VIRTUAL", "NO")) return copy(std::nullopt);
     if (creation.options().is("VIRTUAL", "YES"))
-      return copy(find_blocks(*source, creation.is_in_repository()));
+      return copy(find_blocks(*source, creation.is_in_repository(), false));
     HoldMessages messages;
     try {
-      return copy(find_blocks(*source, creation.is_in_repository()));
+      GDALDataset* const made = copy(find_blocks(*source, creation.is_in_repository(), true));
+      if (made != nullptr || CPLGetLastErrorNo() == CPLE_UserInterrupt) return made;
+      messages.soften();
+      CPLDebug("Zarr", "pixels are copied: %s", CPLGetLastErrorMsg());
     } catch (const Error& problem) {
       messages.soften();
       CPLDebug("Zarr", "pixels are copied: %s", problem.what());

@@ -51,6 +51,11 @@ struct NewRaster {
 // type and `is_strict`.
 NewRaster new_raster_like(GDALDataset& source, bool is_strict);
 
+// Copies the pixels in a window of bands, rows and columns. `buffer` is reused. Returns false after
+// a CE_Failure.
+bool copy_window(GDALDataset& source, RasterDataset& destination, const zarrcore::Box& window,
+                 GDALDataType type, zarrcore::Buffer& buffer);
+
 // Copies all that GDAL knows of a raster, whose pixels may stay where they are (`blocks`):
 // georeferencing, nodata, metadata, colours, then pixels, in an order that completes chunks and
 // shards one after the other, then masks. With `has_overviews`, builds overviews at the end.

@@ -98,9 +98,10 @@ Pixel missing_pixel(GDALRasterBand& band) {
   return nearest(&nodata, GDT_Float64, is_set);
 }
 
-RasterBlocks find_raster_blocks(GDALDataset& dataset, BlockCheck check) {
+RasterBlocks find_raster_blocks(GDALDataset& dataset, BlockCheck check, bool copies_others) {
   if (is_grib(dataset)) return find_grib_blocks(dataset);
-  return is_vrt(dataset) ? find_vrt_blocks(dataset) : find_tiff_blocks(dataset, check);
+  return is_vrt(dataset) ? find_vrt_blocks(dataset, copies_others)
+                         : find_tiff_blocks(dataset, check);
 }
 
 void check_block(const RasterBlocks& blocks, const RasterBlock& block, GDALDataset& source,

@@ -33,6 +33,7 @@ struct RasterBlock {
   std::uint64_t row = 0;
   std::uint64_t column = 0;
   Reference reference;
+  bool is_copied = false;  // it has no reference: its values are those that GDAL reads
 };
 // Returns false to stop.
 using VisitBlock = std::function<bool(RasterBlock block)>;
@@ -62,8 +63,10 @@ struct RasterBlocks {
 enum class BlockCheck : bool { none, first };
 
 // The blocks of a TIFF, a GRIB file or a VRT. Throws zarrcore::Error, which says why, if they
-// cannot be chunks. The dataset must outlive the result.
-RasterBlocks find_raster_blocks(GDALDataset& dataset, BlockCheck check = BlockCheck::first);
+// cannot be chunks. With `copies_others`, those of a VRT that cannot are copied, if others can. The
+// dataset must outlive the result.
+RasterBlocks find_raster_blocks(GDALDataset& dataset, BlockCheck check = BlockCheck::first,
+                                bool copies_others = false);
 
 // A value of any data type of GDAL, with zeros behind it. NaN has one form.
 using Pixel = std::array<std::byte, 2 * sizeof(double)>;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,6 +32,7 @@ struct CloseXml {
 // All of the source is shown, at its own resolution.
 struct VrtSource : Placement {
   std::uint64_t band = 0;  // of the file, counted from 0
+  bool is_copied = false;
 
   bool has_same_place(const VrtSource& other) const {
     return file == other.file && x == other.x && y == other.y;
@@ -64,6 +66,27 @@ void check_elements(const CPLXMLNode& source, const std::optional<std::string>& 
   }
 }
 
+// A source of which only the place matters: all pixels that it touches.
+VrtSource place_copied(const CPLXMLNode& element, GDALDataset& dataset) {
+  VrtSource source;
+  source.file = CPLGetXMLValue(&element, "SourceFilename", "a source");
+  source.is_copied = true;
+  const CPLXMLNode* to = CPLGetXMLNode(&element, "DstRect");
+  const auto set = [&](const char* offset, const char* size, int all, std::uint64_t& start,
+                       std::uint64_t& length) {
+    const double from = to != nullptr ? CPLAtof(CPLGetXMLValue(to, offset, "0")) : 0;
+    const double end = to != nullptr ? from + CPLAtof(CPLGetXMLValue(to, size, "0")) : all;
+    const auto inside = [&](double value) {
+      return static_cast<std::uint64_t>(value > 0 ? std::min<double>(value, all) : 0);
+    };
+    start = inside(std::floor(from));
+    length = std::max(inside(std::ceil(end)), start) - start;
+  };
+  set("xOff", "xSize", dataset.GetRasterXSize(), source.x, source.columns);
+  set("yOff", "ySize", dataset.GetRasterYSize(), source.y, source.rows);
+  return source;
+}
+
 VrtSource read_source(const CPLXMLNode& element, const std::string& folder,
                       const std::optional<std::string>& nodata) {
   check_elements(element, nodata);
@@ -91,7 +114,8 @@ VrtSource read_source(const CPLXMLNode& element, const std::string& folder,
   return source;
 }
 
-VrtBand read_band(const CPLXMLNode& element, const std::string& folder) {
+VrtBand read_band(const CPLXMLNode& element, const std::string& folder, GDALDataset& dataset,
+                  bool copies_others) {
   const char* subclass = CPLGetXMLValue(&element, "subClass", "VRTRasterBand");
   if (!EQUAL(subclass, "VRTRasterBand")) {
     throw Error("a band of the VRT is computed (" + std::string(subclass) + ")");
@@ -105,17 +129,22 @@ VrtBand read_band(const CPLXMLNode& element, const std::string& folder) {
       continue;
     }
     const std::string_view kind = child->pszValue;
-    if (kind != "SimpleSource" && kind != "ComplexSource") {
-      throw Error("the VRT changes values (" + std::string(kind) + ")");
+    try {
+      if (kind != "SimpleSource" && kind != "ComplexSource") {
+        throw Error("the VRT changes values (" + std::string(kind) + ")");
+      }
+      band.push_back(zarrcore::with_context(
+          [&] { return std::string(CPLGetXMLValue(child, "SourceFilename", "a source")); },
+          [&] { return read_source(*child, folder, nodata); }));
+    } catch (const Error&) {
+      if (!copies_others) throw;
+      band.push_back(place_copied(*child, dataset));
     }
-    band.push_back(zarrcore::with_context(
-        [&] { return std::string(CPLGetXMLValue(child, "SourceFilename", "a source")); },
-        [&] { return read_source(*child, folder, nodata); }));
   }
   return band;
 }
 
-std::vector<VrtBand> read_vrt(GDALDataset& dataset) {
+std::vector<VrtBand> read_vrt(GDALDataset& dataset, bool copies_others) {
   MetadataList xml = dataset.GetMetadata("xml:VRT");
   if (xml == nullptr || xml[0] == nullptr) throw Error("the VRT cannot be read");
   const std::unique_ptr<CPLXMLNode, CloseXml> tree(CPLParseXMLString(xml[0]));
@@ -128,7 +157,7 @@ std::vector<VrtBand> read_vrt(GDALDataset& dataset) {
   std::vector<VrtBand> bands;
   for (const CPLXMLNode* child = root->psChild; child != nullptr; child = child->psNext) {
     if (child->eType == CXT_Element && EQUAL(child->pszValue, "VRTRasterBand")) {
-      bands.push_back(read_band(*child, folder));
+      bands.push_back(read_band(*child, folder, dataset, copies_others));
     }
   }
   return bands;
@@ -137,22 +166,29 @@ std::vector<VrtBand> read_vrt(GDALDataset& dataset) {
 // Puts the sources' blocks into the grid of the mosaic.
 class Mosaic {
  public:
-  Mosaic(GDALDataset& dataset, RasterBlocks mosaic, std::vector<VrtBand> bands)
+  Mosaic(GDALDataset& dataset, RasterBlocks mosaic, std::vector<VrtBand> bands, bool copies_others)
       : type_(dataset.GetRasterBand(1)->GetRasterDataType()),
         mosaic_(std::move(mosaic)),
         layout_(mosaic_.layout(mosaic_.is_by_pixel ? 3 : 2)),
-        bands_(std::move(bands)) {
+        bands_(std::move(bands)),
+        copies_others_(copies_others) {
     for (GDALRasterBand* band : dataset.GetBands()) {
       if (band->GetRasterDataType() != type_) {
         throw Error("the bands of the VRT have different data types");
       }
       missing_.push_back(missing_pixel(*band));
     }
-    for (const VrtBand& band : bands_) {
+    for (VrtBand& band : bands_) {
       std::vector<const Placement*> placed;
-      for (const VrtSource& source : band) {
-        zarrcore::with_context({source.file}, [&] { check_alignment(source, mosaic_); });
+      for (VrtSource& source : band) {
         placed.push_back(&source);
+        if (source.is_copied) continue;
+        try {
+          zarrcore::with_context({source.file}, [&] { check_alignment(source, mosaic_); });
+        } catch (const Error&) {
+          if (!copies_others_) throw;
+          source.is_copied = true;
+        }
       }
       // The VRT would show the last one.
       check_overlaps(placed);
@@ -162,24 +198,52 @@ class Mosaic {
   void visit(const VisitBlock& visit) const {
     const std::size_t band_count = mosaic_.is_by_pixel ? 1 : bands_.size();
     for (std::size_t band = 0; band < band_count; ++band) {
+      std::set<std::pair<std::uint64_t, std::uint64_t>> copied;  // rows and columns of blocks
       for (const VrtSource& source : bands_[band]) {
-        const auto take = [&](RasterBlock block) {
-          if (!mosaic_.is_by_pixel && block.band != source.band) return true;
+        std::vector<RasterBlock> blocks;
+        if (!source.is_copied) {
+          try {
+            blocks = zarrcore::with_context({source.file}, [&] { return find(source, band); });
+          } catch (const Error&) {
+            if (!copies_others_) throw;
+            add_places(source, copied);
+          }
+        } else {
+          add_places(source, copied);
+        }
+        for (RasterBlock& block : blocks) {
           block.band = band;
           block.row += source.y / mosaic_.block_rows;
           block.column += source.x / mosaic_.block_columns;
-          return visit(std::move(block));
-        };
-        const bool goes_on =
-            zarrcore::with_context({source.file}, [&] { return visit_source(source, band, take); });
-        if (!goes_on) return;
+          if (!visit(std::move(block))) return;
+        }
+      }
+      for (const auto& [row, column] : copied) {
+        if (!visit(
+                {.band = band, .row = row, .column = column, .reference = {}, .is_copied = true})) {
+          return;
+        }
       }
     }
   }
 
  private:
-  // The source of a band. Returns false if `visit` stops.
-  bool visit_source(const VrtSource& source, std::size_t band, const VisitBlock& visit) const {
+  // The blocks that a source touches.
+  void add_places(const VrtSource& source,
+                  std::set<std::pair<std::uint64_t, std::uint64_t>>& places) const {
+    const std::uint64_t bottom = source.y + source.rows;
+    const std::uint64_t right = source.x + source.columns;
+    for (auto row = source.y / mosaic_.block_rows; row * mosaic_.block_rows < bottom; ++row) {
+      for (auto column = source.x / mosaic_.block_columns; column * mosaic_.block_columns < right;
+           ++column) {
+        if (places.size() == kMaxCopied) throw Error("too many of its blocks would be copied");
+        places.emplace(row, column);
+      }
+    }
+  }
+
+  // The blocks of a source of a band, in the grid of its file.
+  std::vector<RasterBlock> find(const VrtSource& source, std::size_t band) const {
     const std::unique_ptr<GDALDataset> file(
         GDALDataset::Open(source.file.c_str(), GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR));
     if (!file) throw Error("it cannot be opened");
@@ -192,14 +256,12 @@ class Mosaic {
                           (!blocks.is_by_pixel || blocks.bands == mosaic_.bands) &&
                           blocks.layout(blocks.is_by_pixel ? 3 : 2) == layout_;
     if (!is_alike) throw Error("its blocks have another shape or encoding than those of the first");
-    std::uint64_t count = 0;
-    bool goes_on = true;
+    std::vector<RasterBlock> found;
     blocks.visit([&](RasterBlock block) {
-      count += mosaic_.is_by_pixel || block.band == source.band ? 1 : 0;
-      goes_on = visit(std::move(block));
-      return goes_on;
+      if (mosaic_.is_by_pixel || block.band == source.band) found.push_back(std::move(block));
+      return true;
     });
-    if (!goes_on || count == blocks.count_per_band()) return goes_on;
+    if (found.size() == blocks.count_per_band()) return found;
     const std::size_t bands = mosaic_.is_by_pixel ? missing_.size() : 1;
     for (std::size_t i = 0; i < bands; ++i) {
       GDALRasterBand& of_file = *file->GetRasterBand(static_cast<int>(source.band + i) + 1);
@@ -207,14 +269,17 @@ class Mosaic {
         throw Error("its missing blocks have another value than those of the mosaic");
       }
     }
-    return goes_on;
+    return found;
   }
+
+  static constexpr std::size_t kMaxCopied = 10'000'000;
 
   GDALDataType type_;
   std::vector<Pixel> missing_;  // of each band
   RasterBlocks mosaic_;
   BlockLayout layout_;
   std::vector<VrtBand> bands_;
+  bool copies_others_;
 };
 
 }  // namespace
@@ -224,15 +289,18 @@ bool is_vrt(GDALDataset& dataset) {
   return driver != nullptr && EQUAL(driver->GetDescription(), "VRT");
 }
 
-RasterBlocks find_vrt_blocks(GDALDataset& dataset) {
-  std::vector<VrtBand> bands = read_vrt(dataset);
+RasterBlocks find_vrt_blocks(GDALDataset& dataset, bool copies_others) {
+  std::vector<VrtBand> bands = read_vrt(dataset, copies_others);
   if (bands.size() != static_cast<std::size_t>(dataset.GetRasterCount())) {
     throw Error("the VRT cannot be read");
   }
-  const auto with_sources =
-      std::ranges::find_if(bands, [](const auto& band) { return !band.empty(); });
-  if (with_sources == bands.end()) throw Error("the VRT has no sources");
-  const std::string& first = with_sources->front().file;
+  const VrtSource* first_source = nullptr;
+  for (const VrtBand& band : bands) {
+    const auto found = std::ranges::find(band, false, &VrtSource::is_copied);
+    if (first_source == nullptr && found != band.end()) first_source = &*found;
+  }
+  if (first_source == nullptr) throw Error("the VRT has no sources whose blocks can be chunks");
+  const std::string first = first_source->file;
   const std::unique_ptr<GDALDataset> file(
       GDALDataset::Open(first.c_str(), GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR));
   if (!file) throw Error(first + " cannot be opened");
@@ -242,7 +310,7 @@ RasterBlocks find_vrt_blocks(GDALDataset& dataset) {
     bool is_alike = blocks.bands == bands.size();
     for (std::size_t i = 0; is_alike && i < bands.size(); ++i) {
       is_alike = std::ranges::equal(bands[i], bands[0], [&](const auto& a, const auto& b) {
-        return a.has_same_place(b) && a.band == i;
+        return a.has_same_place(b) && a.is_copied == b.is_copied && (a.is_copied || a.band == i);
       });
     }
     if (!is_alike) {
@@ -252,9 +320,11 @@ RasterBlocks find_vrt_blocks(GDALDataset& dataset) {
   blocks.bands = bands.size();
   blocks.rows = static_cast<std::uint64_t>(dataset.GetRasterYSize());
   blocks.columns = static_cast<std::uint64_t>(dataset.GetRasterXSize());
-  const auto mosaic = std::make_shared<const Mosaic>(dataset, blocks, std::move(bands));
+  const auto mosaic =
+      std::make_shared<const Mosaic>(dataset, blocks, std::move(bands), copies_others);
   blocks.visit = [mosaic](const VisitBlock& visit) { mosaic->visit(visit); };
   blocks.visit([&](const RasterBlock& block) {
+    if (block.is_copied) return true;
     check_block(blocks, block, dataset, 1);
     return false;
   });

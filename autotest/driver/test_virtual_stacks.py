@@ -1,0 +1,231 @@
+"""Many files as one virtual array: side by side, and one after the other along a dimension."""
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from osgeo import gdal
+from test_commands import failure, run
+from virtual_sources import chunks, read_with_zarr, references, write_tiff
+
+RANDOM = np.random.default_rng(5)
+TILED = ["TILED=YES", "BLOCKXSIZE=32", "BLOCKYSIZE=32", "COMPRESS=DEFLATE"]
+DAYS = ["20200101", "20200229", "20201231"]
+
+
+def virtualize(target, *arguments, fails=False):
+    """The result of the command, or its message if it fails."""
+    return (failure if fails else run)("virtualize", target, *arguments)
+
+
+def scene(path, shape=(1, 64, 96), place=(500, 10, 0, 900, 0, -10), options=TILED, **more):
+    data = RANDOM.integers(1, 200, shape).astype("u1")
+    write_tiff(path, data, *options, place=place, **more)
+    return data
+
+
+def read(path, name="data"):
+    dataset = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER)
+    return dataset.GetRootGroup().OpenMDArray(name).ReadAsArray()
+
+
+def scenes(folder):
+    """A file for each day, of which the last comes first."""
+    data = {day: scene(folder / f"S_{day}_T1.tif")[0] for day in reversed(DAYS)}
+    return [folder / f"S_{day}_T1.tif" for day in reversed(DAYS)], np.stack(
+        [data[day] for day in DAYS])
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.parq", "ICECHUNK:{}/repository"])
+def test_a_stack_by_the_times_in_names(tmp_path, name):
+    files, data = scenes(tmp_path)
+    target = name.format(tmp_path) if ":" in name else tmp_path / name
+    virtualize(target, *files, "--time-pattern", "S_%Y%m%d")
+    np.testing.assert_array_equal(read(target), data)
+    dataset = gdal.OpenEx(str(target), gdal.OF_MULTIDIM_RASTER)
+    array = dataset.GetRootGroup().OpenMDArray("data")
+    time, rows, columns = array.GetDimensions()
+    assert [d.GetName() for d in (time, rows, columns)] == ["time", "Y", "X"]
+    variable = time.GetIndexingVariable()
+    expected = np.array(["2020-01-01", "2020-02-29", "2020-12-31"], "M8[s]").astype("i8")
+    np.testing.assert_array_equal(variable.ReadAsArray(), expected)
+    assert variable.GetUnit() == "seconds since 1970-01-01 00:00:00"
+    np.testing.assert_array_equal(columns.GetIndexingVariable().ReadAsArray(),
+                                  505 + 10 * np.arange(96))
+    if name == "a.json":
+        found = chunks(target)
+        assert sum(key.startswith("data/") for key in found) == 3 * 2 * 3
+        assert all(isinstance(found[key], list) for key in found if key.startswith("data/"))
+        np.testing.assert_array_equal(read_with_zarr(target, "data")[:], data)
+
+
+def test_xarray_decodes_the_times(tmp_path):
+    xarray = pytest.importorskip("xarray")
+    files, data = scenes(tmp_path)
+    virtualize(tmp_path / "a.json", *files, "--time-pattern", "%Y%m%d", "--var", "reflectance")
+    opened = xarray.open_dataset(
+        "reference://", engine="zarr",
+        backend_kwargs={"consolidated": False, "storage_options": {"fo": str(tmp_path / "a.json")}})
+    np.testing.assert_array_equal(
+        opened.time.values.astype("M8[D]").astype(str), ["2020-01-01", "2020-02-29", "2020-12-31"])
+    np.testing.assert_array_equal(opened.reflectance.values, data)
+    assert opened.reflectance.dims == ("time", "Y", "X")
+    np.testing.assert_array_equal(opened.sel(time="2020-02-29").reflectance.values.squeeze(),
+                                  data[1])
+
+
+@pytest.mark.parametrize("interleave", ["PIXEL", "BAND"])
+def test_bands_stay_together(tmp_path, interleave):
+    data = [scene(tmp_path / f"{i}.tif", (3, 64, 96), options=TILED + ["INTERLEAVE=" + interleave])
+            for i in range(2)]
+    virtualize(tmp_path / "a.json", tmp_path / "0.tif", tmp_path / "1.tif", "--dim", "scene")
+    stack = np.stack(data)
+    np.testing.assert_array_equal(read(tmp_path / "a.json"),
+                                  np.moveaxis(stack, 1, 3) if interleave == "PIXEL" else stack)
+    assert all(isinstance(value, list) for key, value in chunks(tmp_path / "a.json").items()
+               if key.startswith("data/"))
+
+
+def mosaic(folder, **more):
+    """Two tiles of each of two days, and none in a corner; and what they show together."""
+    whole = np.zeros((2, 128, 160), "u1")
+    for step, day in enumerate(DAYS[:2]):
+        for tile, (x, y) in enumerate([(0, 0), (96, 64)]):
+            tile_data = scene(folder / f"T{tile}_{day}.tif", (1, 64, 96 if x == 0 else 64),
+                              (500 + 10 * x, 10, 0, 900 - 10 * y, 0, -10), **more)
+            whole[step, y:y + 64, x:x + tile_data.shape[2]] = tile_data
+    return whole
+
+
+def test_files_of_one_time_are_side_by_side(tmp_path):
+    whole = mosaic(tmp_path)
+    files = sorted(tmp_path.glob("*.tif"), reverse=True)
+    virtualize(tmp_path / "a.json", *files, "--time-pattern", "%Y%m%d")
+    np.testing.assert_array_equal(read(tmp_path / "a.json"), whole)
+    assert gdal.Open(str(tmp_path / "a.json")).GetGeoTransform() == (500, 10, 0, 900, 0, -10)
+    assert "data/0.0.4" not in chunks(tmp_path / "a.json")
+    virtualize(tmp_path / "m.json", tmp_path / "T0_20200101.tif", tmp_path / "T1_20200101.tif")
+    np.testing.assert_array_equal(read(tmp_path / "m.json"), whole[0])
+
+
+def test_gaps_read_as_nodata(tmp_path):
+    whole = mosaic(tmp_path, nodata=250)
+    whole[whole == 0] = 250
+    virtualize(tmp_path / "a.json", *tmp_path.glob("*.tif"), "--time-pattern", "%Y%m%d")
+    np.testing.assert_array_equal(read(tmp_path / "a.json"), whole)
+    assert gdal.Open(str(tmp_path / "a.json")).GetRasterBand(1).GetNoDataValue() == 250
+
+
+@pytest.mark.parametrize("form", ["list", "index"])
+def test_lists_and_tile_indexes(tmp_path, form):
+    whole = mosaic(tmp_path)
+    names = sorted(path.name for path in tmp_path.glob("*.tif"))
+    if form == "list":
+        (tmp_path / "files.txt").write_text("".join(f"{tmp_path}/{name}\n" for name in names))
+    else:
+        subprocess.run(["gdaltindex", "tiles.shp", *names], cwd=tmp_path, check=True)
+    source = tmp_path / ("files.txt" if form == "list" else "tiles.shp")
+    virtualize(tmp_path / "a.json", f"--{form}", source, "--time-pattern", "%Y%m%d")
+    np.testing.assert_array_equal(read(tmp_path / "a.json"), whole)
+
+
+def test_times_in_metadata(tmp_path):
+    data = {}
+    for name, time in [("a", "2021:05:06 07:08:09"), ("b", "2021:05:06 07:08:08")]:
+        data[time] = scene(tmp_path / f"{name}.tif")[0]
+        gdal.Open(str(tmp_path / f"{name}.tif"), gdal.GA_Update).SetMetadataItem(
+            "TIFFTAG_DATETIME", time)
+    virtualize(tmp_path / "s.json", tmp_path / "a.tif", tmp_path / "b.tif", "--time-item",
+               "TIFFTAG_DATETIME")
+    np.testing.assert_array_equal(read(tmp_path / "s.json"),
+                                  np.stack([data[time] for time in sorted(data)]))
+    seconds = np.array(["2021-05-06T07:08:08", "2021-05-06T07:08:09"], "M8[s]").astype("i8")
+    np.testing.assert_array_equal(read(tmp_path / "s.json", "time"), seconds)
+
+
+def test_times_of_the_bands_of_a_vrt(tmp_path):
+    files, data = scenes(tmp_path)
+    subprocess.run(["gdalbuildvrt", "-q", "-separate", tmp_path / "s.vrt", *files], check=True)
+    virtualize(tmp_path / "a.json", tmp_path / "s.vrt", "--time-pattern", "%Y%m%d")
+    np.testing.assert_array_equal(read(tmp_path / "a.json"), data)
+
+
+def problem_of(folder, name):
+    """Two files that do not fit together, by what is wrong with the second."""
+    first, second = folder / "a_20200101.tif", folder / "b_20200102.tif"
+    scene(first)
+    place = (500, 10, 0, 900, 0, -10)
+    makers = {
+        "its blocks have another shape": lambda: scene(second, options=["COMPRESS=DEFLATE"]),
+        "in its data type": lambda: write_tiff(second, np.ones((1, 64, 96), "i2"), *TILED,
+                                               place=place),
+        "in its number of bands": lambda: scene(second, (2, 64, 96)),
+        "in its nodata value": lambda: scene(second, nodata=3),
+        "in its pixel size": lambda: scene(second, place=(500, 20, 0, 900, 0, -20)),
+        "between those of the first": lambda: scene(second, place=(505, 10, 0, 900, 0, -10)),
+        "not aligned": lambda: scene(second, place=(510, 10, 0, 900, 0, -10)),
+        "too far from the first": lambda: scene(second, place=(5e8, 10, 0, 900, 0, -10)),
+        "do not run along": lambda: scene(second, place=(500, 10, 1, 900, 0, -10)),
+        "overlaps another": lambda: shutil.copy(first, folder / "b_20200101.tif"),
+        "cannot be opened": lambda: second.write_text("no raster"),
+    }
+    makers[name]()
+    return sorted(folder.glob("*.tif"))
+
+
+@pytest.mark.parametrize("problem", [
+    "its blocks have another shape", "in its data type", "in its number of bands",
+    "in its nodata value", "in its pixel size", "between those of the first", "not aligned",
+    "too far from the first", "do not run along", "overlaps another", "cannot be opened"])
+def test_what_does_not_fit_is_an_error(tmp_path, problem):
+    files = problem_of(tmp_path, problem)
+    message = virtualize(tmp_path / "a.json", *files, "--time-pattern", "%Y%m%d", fails=True)
+    assert problem in message and "b_2020010" in message
+    assert not (tmp_path / "a.json").exists()
+
+
+@pytest.mark.parametrize("pattern, problem", [
+    ("%Y%m%dX", "does not match"), ("%Q", "unknown code %Q"), ("x", "no code"),
+    ("%Y%", "ends within a code"), ("%j", "does not match")])
+def test_patterns_that_do_not_match(tmp_path, pattern, problem):
+    scene(tmp_path / "a_20200101.tif")
+    assert problem in virtualize(tmp_path / "a.json", tmp_path / "a_20200101.tif",
+                                 "--time-pattern", pattern, fails=True)
+
+
+@pytest.mark.parametrize("problem", ["its blocks have another shape", "not aligned"])
+def test_only_what_cannot_be_referred_to_is_copied(tmp_path, problem):
+    files = problem_of(tmp_path, problem)
+    virtualize(tmp_path / "a.json", *files, "--time-pattern", "%Y%m%d", "--auto")
+    found = {key: value for key, value in chunks(tmp_path / "a.json").items()
+             if key.startswith("data/")}
+    assert {key.split("/")[1][0] for key, value in found.items() if isinstance(value, list)} == {"0"}
+    whole = read(tmp_path / "a.json")
+    x = 1 if problem == "not aligned" else 0
+    for step, file in enumerate(files):
+        np.testing.assert_array_equal(whole[step, :, x * step:x * step + 96],
+                                      gdal.Open(str(file)).ReadAsArray())
+
+
+def test_a_source_that_is_gone_or_shorter_is_an_error(tmp_path):
+    files, _ = scenes(tmp_path)
+    virtualize(tmp_path / "a.json", *files, "--time-pattern", "%Y%m%d")
+    files[0].write_bytes(files[0].read_bytes()[:400])
+    files[1].unlink()
+    array = gdal.OpenEx(str(tmp_path / "a.json"),
+                        gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("data")
+    for step in (1, 2):
+        with pytest.raises(RuntimeError, match="S_2020"):
+            array.ReadAsArray([step, 32, 64], [1, 32, 32])
+    assert array.ReadAsArray([0, 0, 0], [1, 32, 32]) is not None
+
+
+def test_one_input_becomes_as_by_a_copy(tmp_path):
+    data = scene(tmp_path / "s.tif")
+    result = virtualize(tmp_path / "a.json", tmp_path / "s.tif", "--relative", "--v3")
+    assert result == {"store": str(tmp_path / "a.json"), "inputs": 1}
+    assert {value[0] for value in references(tmp_path / "a.json").values()
+            if isinstance(value, list)} == {"s.tif"}
+    np.testing.assert_array_equal(read(tmp_path / "a.json", "a"), data[0])
+    assert "already exists" in virtualize(tmp_path / "a.json", tmp_path / "s.tif", fails=True)
+    assert "no inputs" in virtualize(tmp_path / "b.json", fails=True)
