@@ -387,8 +387,12 @@ CHECKS = {
     "gdal_zarr overviews data/geoid_v2.zarr": prints(": overviews at 2"),
     "gdal_zarr overviews --remove data/geoid_v2.zarr": prints("there are no overviews"),
     "gdal_zarr benchmark data/geoid_v2.zarr": prints("/geoid in chunks of", "  window of "),
-    "gdal_translate -q -co TILED=YES data/geoid_v2.zarr geoid_20200101.tif": prints(
-        "geoid.json refers to 2 inputs", "time=2020-02-01T00:00"),
+    "gdal_translate -q -co TILED=YES data/geoid_v2.zarr geoid_20200101": has_geoid(
+        "geoid_20200101.tif", driver="GTiff"),
+    "gdal_translate -q -co TILED=YES data/geoid_v2.zarr geoid_20200201": has_geoid(
+        "geoid_20200201.tif", driver="GTiff"),
+    "gdal_zarr virtualize geoid.json": prints("geoid.json refers to 2 inputs"),
+    "gdalinfo geoid.json": prints(*WGS84, "time=2020-02-01T00:00"),
     "gdal_zarr log earth": prints("gdal_translate"),
     "gdal_zarr tag earth --create v1": prints("v1"),
     "gdal_zarr tag --json earth": prints('"v1"'),

@@ -5,8 +5,10 @@ import subprocess
 import numpy as np
 import pytest
 from osgeo import gdal
+from request_log import log_requests
 from test_commands import failure, run
 from virtual_sources import chunks, read_with_zarr, references, write_tiff
+from webserver import serve
 
 RANDOM = np.random.default_rng(5)
 TILED = ["TILED=YES", "BLOCKXSIZE=32", "BLOCKYSIZE=32", "COMPRESS=DEFLATE"]
@@ -229,3 +231,47 @@ def test_one_input_becomes_as_by_a_copy(tmp_path):
     np.testing.assert_array_equal(read(tmp_path / "a.json", "a"), data[0])
     assert "already exists" in virtualize(tmp_path / "a.json", tmp_path / "s.tif", fails=True)
     assert "no inputs" in virtualize(tmp_path / "b.json", fails=True)
+
+
+def cogs(folder, count):
+    """Of 100 tiles of 16 KiB and two overviews each."""
+    driver = gdal.GetDriverByName("COG")
+    for i in range(count):
+        write_tiff(folder / "plain.tif", RANDOM.integers(0, 60000, (1, 1280, 1280)).astype("u2"))
+        made = driver.CreateCopy(str(folder / f"c_2020010{i + 1}.tif"),
+                                 gdal.Open(str(folder / "plain.tif")),
+                                 options=["BLOCKSIZE=128", "COMPRESS=DEFLATE"])
+        assert made is not None
+        made = None
+    return [f"c_2020010{i + 1}.tif" for i in range(count)]
+
+
+def test_sources_on_the_network(tmp_path, monkeypatch):
+    """Making the store reads headers and one block; a window costs a request for each run of
+    chunks that are adjacent in a file."""
+    names = cogs(tmp_path, 3)
+    with serve(tmp_path, monkeypatch) as server:
+        inputs = [f"/vsicurl/{server.url}/{name}" for name in names]
+        with log_requests(server) as log:
+            virtualize(tmp_path / "a.json", *inputs, "--time-pattern", "%Y%m%d")
+        paths = [path for _, _, _, path in log.entries]
+        found = chunks(tmp_path / "a.json")
+        assert {value[0] for key, value in found.items() if key.startswith("data/")} == {
+            f"{server.url}/{name}" for name in names}
+        # HEAD, the header, and a block of the first file; GDAL looks for five others beside each.
+        assert [paths.count("/" + name) for name in names] == [3, 2, 2]
+        assert len(paths) <= 3 * 7 + 2
+        gdal.VSICurlClearCache()
+        dataset = gdal.OpenEx(str(tmp_path / "a.json"), gdal.OF_MULTIDIM_RASTER)
+        array = dataset.GetRootGroup().OpenMDArray("data")
+        for window, requests in [(([1, 300, 0], [1, 10, 1280]), 1),
+                                 (([1, 600, 200], [1, 200, 200]), 3),
+                                 (([0, 0, 0], [3, 10, 10]), 3)]:
+            with log_requests(server) as log:
+                values = array.ReadAsArray(*window)
+            print(window, log.entries)
+            for step in range(window[1][0]):
+                source = gdal.Open(str(tmp_path / names[window[0][0] + step]))
+                np.testing.assert_array_equal(
+                    values[step], source.ReadAsArray(window[0][2], window[0][1],
+                                                     window[1][2], window[1][1]))

@@ -346,7 +346,10 @@ std::uint64_t directory_offset(GDALRasterBand& band) {
   return std::strtoull(offset, nullptr, 10);
 }
 
+// For the list of its files, GDAL looks for dozens of others beside it.
 std::string file_of(GDALDataset& dataset) {
+  const std::string name = dataset.GetDescription();
+  if (!name.empty() && !STARTS_WITH_CI(name.c_str(), "GTIFF_")) return name;
   const CPLStringList files(dataset.GetFileList());
   if (files.empty()) throw Error("it is not in a file");
   return files[0];
