@@ -269,7 +269,7 @@ def test_sources_on_the_network(tmp_path, monkeypatch):
                                  (([0, 0, 0], [3, 10, 10]), 3)]:
             with log_requests(server) as log:
                 values = array.ReadAsArray(*window)
-            print(window, log.entries)
+            assert sum(method == "GET" for _, _, method, _ in log.entries) == requests
             for step in range(window[1][0]):
                 source = gdal.Open(str(tmp_path / names[window[0][0] + step]))
                 np.testing.assert_array_equal(

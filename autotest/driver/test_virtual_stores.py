@@ -8,7 +8,7 @@ import tempfile
 import numpy as np
 import pytest
 from osgeo import gdal
-from virtual_sources import change_fields, check_same, chunks, make_virtual, pixels, write_tiff
+from virtual_sources import change_fields, check_same, chunks, make_virtual, pixels, read_with_zarr, write_tiff
 from webserver import serve
 
 DATA = np.arange(400).reshape(1, 20, 20).astype("u1")
@@ -157,12 +157,28 @@ def test_a_strip_that_is_too_long_to_be_padded(tmp_path):
     assert "too long to pad" in run_with_memory(COPY, source, tmp_path / "a.json")
 
 
-def test_copies_are_limited(tmp_path):
-    """What is not a reference is kept in memory, and readers load it at once."""
+@pytest.mark.parametrize("name", ["a.json", "a.parq"])
+@pytest.mark.parametrize("locations", ["ABSOLUTE", "RELATIVE"])
+def test_large_copies_are_beside_the_references(tmp_path, name, locations):
+    """Memory does not hold them, and readers load what they
+    need. Up to 16 MiB are in the document."""
     code = ("import numpy; from osgeo import gdal_array\n"
             "data = numpy.random.default_rng(1).bytes(210 << 20)\n"
             "data = numpy.frombuffer(data, 'u1').reshape(-1, 1 << 15)\n"
-            "gdal.GetDriverByName('Zarr').CreateCopy(sys.argv[1], gdal_array.OpenArray(data),\n"
-            "    options=['VIRTUAL=AUTO', 'COMPRESS=NONE', 'BLOCKSIZE=512,32768'])")
-    assert "too much to be stored with references" in run_with_memory(code, tmp_path / "a.json")
-    assert not (tmp_path / "a.json").exists()
+            "driver = gdal.GetDriverByName('Zarr')\n"
+            "options = ['VIRTUAL=AUTO', 'COMPRESS=NONE', 'BLOCKSIZE=512,32768',\n"
+            "           'ARRAY_NAME=v', 'LOCATIONS=' + sys.argv[2]]\n"
+            "driver.CreateCopy(sys.argv[1], gdal_array.OpenArray(data), options=options)\n"
+            "print((gdal.Open(sys.argv[1]).ReadAsArray() == data).all())")
+    target = tmp_path / name
+    assert run_with_memory(code, target, locations).strip() == "True"
+    beside = tmp_path / ("a.json.chunks" if name == "a.json" else "a.parq/.chunks")
+    assert beside.stat().st_size == 224 << 20  # 14 chunks
+    if name == "a.json":
+        assert target.stat().st_size < 1 << 20
+        assert {value[0] for value in chunks(target).values() if isinstance(value, list)} == {
+            str(beside) if locations == "ABSOLUTE" else beside.name}
+        if locations == "ABSOLUTE":
+            assert read_with_zarr(target, "v")[-1, -1] == pixels(target)[0, -1, -1]
+    assert gdal.GetDriverByName("Zarr").Delete(str(target)) == 0
+    assert not beside.exists() and not target.exists()

@@ -139,6 +139,8 @@ void remove_store(const std::string& path) {
     remove_folder(path);
   } else {
     check(VSIUnlink(path.c_str()) == 0, path, "removed");
+    const std::string chunks = side_file(ReferenceKind::json, path);
+    if (path.ends_with(".json") && is_file(chunks)) VSIUnlink(chunks.c_str());
   }
 }
 

@@ -227,6 +227,11 @@ void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
       !is_one ? CachedChunk::Together() : [this](std::size_t n, const auto& body) {
         pool_.parallel_for(n, options_.threads, body, options_.worker_scope);
       });
+  std::vector<std::string_view> whole;
+  for (const StoredPart& part : chunks) {
+    if (part.is_whole_value() && !part.bytes) whole.emplace_back(*part.key);
+  }
+  const auto expected = whole.size() > 1 ? store_.expect(whole) : nullptr;
   const auto read = [&](std::size_t i) { read_together(fetches[i]); };
   pool_.parallel_for(fetches.size(), is_little ? 1 : workers_, read, options_.worker_scope);
 }
@@ -255,10 +260,9 @@ std::vector<ChunkReader::Parts> ChunkReader::make_fetches(std::span<StoredPart> 
   const std::uint64_t max_gap = store_.traits().bytes_per_range;
   const std::uint64_t max_bytes =
       std::min(kMaxFetchBytes, std::max(max_gap, total / (2 * workers_)));
-
   std::vector<Parts> fetches;
-  for (std::size_t first = 0; first < chunks.size();) {
-    std::size_t end = first + 1;
+  for (std::size_t first = 0, end = 0; first < chunks.size(); first = end) {
+    end = first + 1;
     std::uint64_t reach = chunks[first].offset + chunks[first].length;
     while (end < chunks.size() && is_range_of_value(chunks[first])) {
       const StoredPart& next = chunks[end];
@@ -270,7 +274,6 @@ std::vector<ChunkReader::Parts> ChunkReader::make_fetches(std::span<StoredPart> 
       ++end;
     }
     fetches.emplace_back(chunks.subspan(first, end - first));
-    first = end;
   }
   return fetches;
 }

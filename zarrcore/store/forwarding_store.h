@@ -26,6 +26,9 @@ class ZARRCORE_API ForwardingStore : public Store {
     return inner_->get_ranges(key, ranges);
   }
   std::shared_ptr<OpenValue> open(std::string_view key) override { return inner_->open(key); }
+  std::shared_ptr<void> expect(std::span<const std::string_view> keys) override {
+    return inner_->expect(keys);
+  }
   ValueVersion current_version(std::string_view key) override {
     return inner_->current_version(key);
   }

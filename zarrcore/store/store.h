@@ -234,6 +234,12 @@ class ZARRCORE_API Store {
   // the returned object.
   virtual std::shared_ptr<OpenValue> open(std::string_view key);
 
+  // Says that these values will be read, at once by several threads: while the result lives, a
+  // store whose values are parts of larger ones may read neighbours together. May be null.
+  virtual std::shared_ptr<void> expect(std::span<const std::string_view> /*keys*/) {
+    return nullptr;
+  }
+
   // Returns true if a value with this key exists.
   bool has(std::string_view key) { return get_ranges(key, {}).has_value(); }
 

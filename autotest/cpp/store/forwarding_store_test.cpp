@@ -48,6 +48,10 @@ class RecordingStore final : public Store {
     record("current_version", key);
     return ValueVersion::absent();
   }
+  std::shared_ptr<void> expect(std::span<const std::string_view> keys) override {
+    record("expect", keys.front());
+    return value;
+  }
   void refresh(std::optional<std::string_view> key) override {
     record("refresh", key.value_or("all"));
   }
@@ -139,6 +143,9 @@ TEST(ForwardingStore, ForwardsEverything) {
   EXPECT_EQ(asked(), "open k");
   EXPECT_TRUE(store.current_version("k").is_absent());
   EXPECT_EQ(asked(), "current_version k");
+  const std::string_view expected = "k";
+  EXPECT_EQ(store.expect({&expected, 1}), recording->value);
+  EXPECT_EQ(asked(), "expect k");
   store.refresh();
   EXPECT_EQ(asked(), "refresh all");
   store.refresh("k");

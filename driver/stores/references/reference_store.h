@@ -2,8 +2,12 @@
 // a file system (store_file_system.h) also an Icechunk repository's virtual references.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "driver/stores/references/reference.h"
 #include "driver/stores/references/target_files.h"
@@ -22,6 +26,9 @@ class ReferenceStore final : public zarrcore::Store {
   std::optional<zarrcore::Buffer> get(std::string_view key, std::uint64_t max_size) override;
   std::optional<std::vector<zarrcore::Buffer>> get_ranges(
       std::string_view key, std::span<const zarrcore::ByteRange> ranges) override;
+
+  // Neighbours in a file on the network will be read by one request.
+  std::shared_ptr<void> expect(std::span<const std::string_view> keys) override;
 
   // The reference to a value, as stated in the document; empty if the key has none.
   std::optional<Reference> find(std::string_view key) const;
@@ -49,6 +56,11 @@ class ReferenceStore final : public zarrcore::Store {
   TargetFiles targets_;
   std::string document_;
   std::string prefix_;
+  // Values that are neighbours in a file, read by the first request for one of them.
+  struct Run;
+  struct ExpectedRuns;
+  std::mutex runs_mutex_;
+  std::multimap<std::string, std::shared_ptr<Run>, std::less<>> runs_;  // by key
 };
 
 }  // namespace gdal_zarr

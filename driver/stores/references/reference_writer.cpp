@@ -36,6 +36,10 @@ std::string json_value(const Buffer& value) {
 
 }  // namespace
 
+std::string side_file(ReferenceKind kind, const std::string& path) {
+  return path + (kind == ReferenceKind::json ? ".chunks" : "/.chunks");
+}
+
 ReferenceWriter::ReferenceWriter(ReferenceKind kind, const std::string& path, TargetNames names)
     : kind_(kind), path_(path), names_(names), targets_(absolute_path(path)) {}
 
@@ -55,21 +59,55 @@ void ReferenceWriter::put_reference(std::string_view key, Reference reference) {
     entry.value = std::move(reference.value);
   } else {
     if (!reference.length) throw Error("a reference needs a length");
-    const auto next = static_cast<std::uint32_t>(target_names_.size());
-    const auto [known, is_new] = known_targets_.emplace(reference.target, next);
-    if (is_new) target_names_.push_back(stored_name(reference.target));
-    entry.target = known->second;
+    entry.target = number_of(reference.target);
     entry.offset = reference.offset;
     entry.length = *reference.length;
   }
   put_entry(key, std::move(entry));
 }
 
-// Readers have limits of this size for what is not a reference.
+std::uint32_t ReferenceWriter::number_of(const std::string& target) {
+  const auto next = static_cast<std::uint32_t>(target_names_.size());
+  const auto [known, is_new] = known_targets_.emplace(target, next);
+  if (is_new) target_names_.push_back(stored_name(target));
+  return known->second;
+}
+
+// Makes the value of the entry a part of the file beside the references.
+void ReferenceWriter::put_beside(Entry& entry) {
+  const std::string path = side_file(kind_, path_);
+  zarrcore::with_context({path}, [&] {
+    if (!beside_) {
+      if (kind_ == ReferenceKind::parquet) VSIMkdir(path_.c_str(), 0755);
+      beside_.reset(VSIFOpenL(path.c_str(), "wb"));
+    }
+    const std::size_t size = entry.value.size();
+    if (!beside_ || VSIFWriteL(entry.value.data(), 1, size, beside_.get()) != size) {
+      throw Error("it cannot be written");
+    }
+  });
+  entry.target = number_of(path);
+  entry.offset = std::exchange(beside_bytes_, beside_bytes_ + entry.value.size());
+  entry.length = entry.value.size();
+  entry.value = Buffer();
+}
+
+void ReferenceWriter::flush_beside() const {
+  if (beside_ && VSIFFlushL(beside_.get()) != 0) {
+    throw Error(side_file(kind_, path_) + " cannot be written");
+  }
+}
+
+// Readers have limits of the second size for what is not a reference.
 void ReferenceWriter::put_entry(std::string_view key, Entry entry) {
+  constexpr std::uint64_t kMaxChunkBytes = std::uint64_t{16} << 20;
   constexpr std::uint64_t kMaxBytes = std::uint64_t{192} << 20;
   const auto found = entries_.find(key);
   const std::uint64_t old = found != entries_.end() ? found->second.value.size() : 0;
+  if (value_bytes_ - old + entry.value.size() > kMaxChunkBytes && entry.target == kIsValue &&
+      !zarrcore::is_document_name(zarrcore::last_segment(key)) && !is_network_path(path_)) {
+    put_beside(entry);
+  }
   if (entry.value.size() > kMaxBytes - (value_bytes_ - old)) {
     throw Error(path_ + ": more than " + std::to_string(kMaxBytes) +
                 " bytes cannot be parts of files, which is too much to be stored with references; "
@@ -99,6 +137,7 @@ std::optional<Buffer> ReferenceWriter::get(std::string_view key, std::uint64_t m
     const auto found = entries_.find(key);
     if (found == entries_.end()) return std::nullopt;
     reference = reference_of(found->second);
+    flush_beside();
   }
   if (reference.target.empty()) {
     zarrcore::check_value_size(reference.value.size(), max_size);
@@ -136,6 +175,7 @@ zarrcore::DirectoryListing ReferenceWriter::list(std::string_view prefix,
 void ReferenceWriter::flush() {
   const std::lock_guard lock(mutex_);
   if (!has_changed_) return;
+  flush_beside();
   zarrcore::with_context(path_,
                          [&] { kind_ == ReferenceKind::json ? write_json() : write_parquet(); });
   has_changed_ = false;

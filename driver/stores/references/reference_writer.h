@@ -1,7 +1,8 @@
 // A new store of Kerchunk references: a JSON document, or a folder with Parquet files. Values that
 // are put are stored in it; chunks that are parts of other files are put as references. It is
-// written by flush(), with all that has been put until then, which is kept in memory: values are
-// few and short.
+// written by flush(), with all that has been put until then, which is kept in memory. Chunks that
+// are too many for that are put into a file beside the document, or in the folder (side_file()),
+// and become references to it.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +15,16 @@
 #include "driver/stores/references/open_references.h"
 #include "driver/stores/references/reference.h"
 #include "driver/stores/references/target_files.h"
+#include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 
 // How references name files: by absolute paths and URLs, or from the folder of the document.
 enum class TargetNames : bool { absolute, relative };
+
+// The file for a store that is written at `path`. GDAL's other files beside it have other names.
+std::string side_file(ReferenceKind kind, const std::string& path);
 
 class ReferenceWriter final : public zarrcore::Store, public ReferenceTarget {
  public:
@@ -48,6 +53,9 @@ class ReferenceWriter final : public zarrcore::Store, public ReferenceTarget {
   using Entries = std::map<std::string, Entry, std::less<>>;
 
   void put_entry(std::string_view key, Entry entry);
+  void put_beside(Entry& entry);
+  void flush_beside() const;
+  std::uint32_t number_of(const std::string& target);
   std::string stored_name(const std::string& path) const;
   Reference reference_of(const Entry& entry) const;
   std::string json_of(const Entries::value_type& entry) const;
@@ -64,6 +72,8 @@ class ReferenceWriter final : public zarrcore::Store, public ReferenceTarget {
   std::unordered_map<std::string, std::uint32_t> known_targets_;  // by path
   Entries entries_;
   std::uint64_t value_bytes_ = 0;  // of all entries
+  File beside_;                    // null if there is none
+  std::uint64_t beside_bytes_ = 0;
   bool has_changed_ = false;
 };
 
