@@ -4,6 +4,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from foreign_chunks import grib_message
 from osgeo import gdal
 from request_log import log_requests
 from test_commands import failure, run
@@ -258,9 +259,9 @@ def test_sources_on_the_network(tmp_path, monkeypatch):
         found = chunks(tmp_path / "a.json")
         assert {value[0] for key, value in found.items() if key.startswith("data/")} == {
             f"{server.url}/{name}" for name in names}
-        # HEAD, the header, and a block of the first file; GDAL looks for five others beside each.
+        # HEAD, the header, and a block of the first file; GDAL looks for others beside each.
         assert [paths.count("/" + name) for name in names] == [3, 2, 2]
-        assert len(paths) <= 3 * 7 + 2
+        assert len(paths) <= 3 * 10
         gdal.VSICurlClearCache()
         dataset = gdal.OpenEx(str(tmp_path / "a.json"), gdal.OF_MULTIDIM_RASTER)
         array = dataset.GetRootGroup().OpenMDArray("data")
@@ -275,3 +276,45 @@ def test_sources_on_the_network(tmp_path, monkeypatch):
                 np.testing.assert_array_equal(
                     values[step], source.ReadAsArray(window[0][2], window[0][1],
                                                      window[1][2], window[1][1]))
+
+
+@pytest.mark.skipif(gdal.GetDriverByName("GRIB") is None, reason="GDAL has no driver GRIB")
+@pytest.mark.parametrize("option", ["--time-pattern=%Y%m%d", "--dim=time"])
+def test_a_stack_of_grib_files(tmp_path, option):
+    data = RANDOM.integers(0, 99, (3, 6, 8)).astype("f8")
+    for step, day in enumerate(DAYS):
+        (tmp_path / f"{day}.grib").write_bytes(grib_message(data[step]))
+    virtualize(tmp_path / "a.json", *sorted(tmp_path.glob("*.grib")), option,
+               "--config", "GRIB_NORMALIZE_UNITS", "NO", "--config", "GRIB_ADJUST_LONGITUDE_RANGE",
+               "NO")
+    np.testing.assert_allclose(read(tmp_path / "a.json"), data, 1e-6)
+    found = {key: value for key, value in chunks(tmp_path / "a.json").items()
+             if key.startswith("data/")}
+    assert len(found) == 3 and all(isinstance(value, list) for value in found.values())
+
+
+@pytest.mark.skipif(not hasattr(gdal, "Run"), reason="GDAL has no algorithms")
+def test_the_indexes_and_mosaics_of_newer_versions(tmp_path, monkeypatch):
+    """`gdal driver gti create`, `gdal mdim mosaic` and `gdal driver zarr virtualize`."""
+    whole = mosaic(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    files = sorted(path.name for path in tmp_path.glob("*.tif"))
+    gdal.Run(["driver", "gti", "create"], input=files, output="tiles.gti.gpkg").Finalize()
+    algorithm = gdal.Run(["driver", "zarr", "virtualize"], store="a.json", index="tiles.gti.gpkg",
+                         **{"time-pattern": "%Y%m%d"})
+    assert algorithm is not None
+    np.testing.assert_array_equal(read("a.json"), whole)
+    h5py = pytest.importorskip("h5py")
+    for i in range(3):
+        with h5py.File(f"{i}.nc", "w") as file:
+            for axis, length in zip("tyx", (1, 4, 5), strict=True):
+                file[axis] = np.arange(length) + float(i if axis == "t" else 0)
+                file[axis].make_scale(axis)
+            file.create_dataset("v", data=np.full((1, 4, 5), i, "i4"), chunks=(1, 4, 5))
+            for k, axis in enumerate("tyx"):
+                file["v"].dims[k].attach_scale(file[axis])
+    gdal.Run(["mdim", "mosaic"], input=[f"{i}.nc" for i in range(3)], output="m.vrt").Finalize()
+    virtualize("m.json", "m.vrt")
+    np.testing.assert_array_equal(read("m.json", "v")[:, 0, 0], [0, 1, 2])
+    assert {value[0] for key, value in chunks("m.json").items() if key.startswith("v/")} == {
+        str(tmp_path / f"{i}.nc") for i in range(3)}
