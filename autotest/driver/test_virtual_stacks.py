@@ -8,7 +8,7 @@ from foreign_chunks import grib_message
 from osgeo import gdal
 from request_log import log_requests
 from test_commands import failure, run
-from virtual_sources import chunks, read_with_zarr, references, write_tiff
+from virtual_sources import chunks, make_virtual, read_with_zarr, references, write_tiff
 from webserver import serve
 
 RANDOM = np.random.default_rng(5)
@@ -144,6 +144,35 @@ def test_times_in_metadata(tmp_path):
                                   np.stack([data[time] for time in sorted(data)]))
     seconds = np.array(["2021-05-06T07:08:08", "2021-05-06T07:08:09"], "M8[s]").astype("i8")
     np.testing.assert_array_equal(read(tmp_path / "s.json", "time"), seconds)
+
+
+@pytest.mark.parametrize("text, time", [
+    ("2021-05-06T07:08:09Z", "2021-05-06T07:08:09"), ("2021-05-06 07:08", "2021-05-06T07:08:00"),
+    ("2021/05/06", "2021-05-06"), ("1620284889 sec UTC", "2021-05-06T07:08:09"),
+    ("2021-05-06T07:08:09+00:00", "2021-05-06T07:08:09"), ("2021-05-06T07:08:09-02:00", None),
+    ("2021-02-30", None), ("2021-05-06 25:00", None), ("20210506", "2021-05-06"), ("soon", None)])
+def test_forms_of_times(tmp_path, text, time):
+    scene(tmp_path / "a.tif")
+    gdal.Open(str(tmp_path / "a.tif"), gdal.GA_Update).SetMetadataItem("WHEN", text)
+    words = (tmp_path / "s.json", tmp_path / "a.tif", "--time-item", "WHEN")
+    if time is None:
+        assert f"WHEN={text} is not a time" in virtualize(*words, fails=True)
+        return
+    virtualize(*words)
+    assert read(tmp_path / "s.json", "time").tolist() == [int(np.datetime64(time, "s").astype("i8"))]
+
+
+@pytest.mark.parametrize("words, problem", [
+    (["--list", "no.txt"], "no.txt cannot be opened"), (["--list", "list.txt"], "/no/file.tif"),
+    (["--index", "list.txt"], "list.txt"), (["--index", "points.csv"], "no field location"),
+    (["--index", "empty.csv"], "names no file"), ([], "no inputs")])
+def test_bad_lists_and_indexes(tmp_path, monkeypatch, words, problem):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "list.txt").write_text("\n/no/file.tif\r\n/no/other.tif")
+    (tmp_path / "points.csv").write_text("name,x\na.tif,1\n")
+    (tmp_path / "empty.csv").write_text('location,x\n"",1\n')
+    assert problem in virtualize("a.json", *words, "--dim", "d", fails=True)
+    assert not (tmp_path / "a.json").exists()
 
 
 def test_times_of_the_bands_of_a_vrt(tmp_path):
@@ -318,3 +347,15 @@ def test_the_indexes_and_mosaics_of_newer_versions(tmp_path, monkeypatch):
     np.testing.assert_array_equal(read("m.json", "v")[:, 0, 0], [0, 1, 2])
     assert {value[0] for key, value in chunks("m.json").items() if key.startswith("v/")} == {
         str(tmp_path / f"{i}.nc") for i in range(3)}
+
+
+def test_sources_in_an_object_store(tmp_path, server):
+    data = scene(tmp_path / "a.tif")[0]
+    content = (tmp_path / "a.tif").read_bytes()
+    file = gdal.VSIFOpenL("/vsis3/bucket/a.tif", "wb")
+    assert gdal.VSIFWriteL(content, 1, len(content), file) == len(content)
+    assert gdal.VSIFCloseL(file) == 0
+    assert make_virtual("/vsis3/bucket/a.tif", tmp_path / "a.json") is not None
+    assert {value[0] for value in references(tmp_path / "a.json").values()
+            if isinstance(value, list)} == {"s3://bucket/a.tif"}
+    np.testing.assert_array_equal(read(tmp_path / "a.json", "a"), data)

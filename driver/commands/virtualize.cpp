@@ -2,9 +2,11 @@
 #include <cpl_string.h>
 #include <ogrsf_frmts.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "driver/commands/examined.h"
@@ -52,12 +54,12 @@ void add_indexed(const std::string& index, Names& files) {
   const std::string field = named != nullptr ? named : "location";
   const int number = layer->GetLayerDefn()->GetFieldIndex(field.c_str());
   if (number < 0) throw Error(index + " has no field " + field + " with the names of files");
-  const std::string folder = CPLGetPath(index.c_str());
+  const std::string folder = std::string(CPLGetPath(index.c_str())) + '/';
   for (const auto& feature : *layer) {
     const std::string name = feature->GetFieldAsString(number);
     if (name.empty()) throw Error(index + ": a feature names no file");
     const bool is_beside = CPLIsFilenameRelative(name.c_str()) != FALSE && !path_exists(name);
-    files.push_back(is_beside ? folder + "/" + name : name);
+    files.push_back(is_beside ? folder + name : name);
   }
 }
 

@@ -219,9 +219,9 @@ std::shared_ptr<GDALMDArray> add_coordinates(GDALGroup& group,
 }
 
 std::vector<double> centres(double start, double length, std::uint64_t count) {
-  std::vector<double> values;
+  std::vector<double> values(count);
   for (std::uint64_t i = 0; i < count; ++i) {
-    values.push_back(start + (static_cast<double>(i) + 0.5) * length);
+    values[i] = start + (static_cast<double>(i) + 0.5) * length;
   }
   return values;
 }

@@ -100,10 +100,13 @@ std::optional<std::int64_t> match_at(std::string_view text, std::size_t at,
   DateParts parts;
   bool ends_with_number = false;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const bool is_code = pattern[i] == '%' && pattern[++i] != '%';
+    const bool is_escape = pattern[i] == '%';
+    if (is_escape) ++i;
+    const bool is_code = is_escape && pattern[i] != '%';
     ends_with_number = is_code;
     if (!is_code) {
-      if (at == text.size() || (pattern[i] != '?' && text[at] != pattern[i])) return std::nullopt;
+      if (at == text.size() || ((is_escape || pattern[i] != '?') && text[at] != pattern[i]))
+        return std::nullopt;
       ++at;
       continue;
     }
@@ -141,11 +144,26 @@ std::optional<std::int64_t> find_time(std::string_view text, std::string_view pa
 }
 
 std::optional<std::int64_t> find_usual_time(std::string_view text) {
+  // Times of other zones, as +02:00, are not understood.
+  const std::string_view zone = text.substr(text.size() - std::min<std::size_t>(text.size(), 6));
+  if (zone.find_first_of("+-") == 0 && zone.find(':') == 3 && !zone.ends_with("00:00")) {
+    return std::nullopt;
+  }
   for (const char* pattern : {"%Y:%m:%d %H:%M:%S", "%Y-%m-%d?%H:%M:%S", "%Y/%m/%d %H:%M:%S",
-                              "%Y-%m-%d", "%Y/%m/%d", "%Y%m%dT%H%M%S", "%Y%m%d", "%s"}) {
+                              "%Y-%m-%d?%H:%M", "%Y%m%dT%H%M%S"}) {
     if (const auto time = find_time(text, pattern)) return time;
   }
-  return std::nullopt;
+  constexpr std::string_view kDate = "2000-01-31";
+  for (const char* pattern : {"%Y-%m-%d", "%Y/%m/%d", "%Y%m%d"}) {
+    const auto time = text.size() <= kDate.size() ? find_time(text, pattern) : std::nullopt;
+    if (time) return time;
+  }
+  // Of GRIB: "1620284889 sec UTC".
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  const std::string_view number = text.substr(0, text.find(' '));
+  const bool is_number = number.size() > kDate.size() - 2 &&
+                         number.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_number ? find_time(number, "%s") : std::nullopt;
 }
 
 }  // namespace gdal_zarr
