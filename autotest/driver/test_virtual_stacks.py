@@ -1,13 +1,15 @@
 """Many files as one virtual array: side by side, and one after the other along a dimension."""
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
 from foreign_chunks import grib_message
+from night import rounds
 from osgeo import gdal
 from request_log import log_requests
-from test_commands import failure, run
+from test_commands import PROGRAM, failure, run
 from virtual_sources import chunks, make_virtual, read_with_zarr, references, write_tiff
 from webserver import serve
 
@@ -359,3 +361,24 @@ def test_sources_in_an_object_store(tmp_path, server):
     assert {value[0] for value in references(tmp_path / "a.json").values()
             if isinstance(value, list)} == {"s3://bucket/a.tif"}
     np.testing.assert_array_equal(read(tmp_path / "a.json", "a"), data)
+
+
+def test_many_scenes_take_little_memory(tmp_path):
+    """10,000 by night."""
+    count = rounds(500, 10_000)
+    data = scene(tmp_path / "scene.tif", (1, 64, 64))[0]
+    days = np.datetime64("2000-01-01") + np.arange(count)
+    for day in days:
+        shutil.copy(tmp_path / "scene.tif", tmp_path / f"S_{day}.tif")
+    (tmp_path / "list.txt").write_text("".join(f"{tmp_path}/S_{day}.tif\n" for day in days))
+    for name in ("a.json", "a.parq", f"ICECHUNK:{tmp_path}/repository"):
+        target = name if ":" in name else str(tmp_path / name)
+        done = subprocess.run(
+            [sys.executable, "-c", "import resource, subprocess, sys; "
+             "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
+             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)", PROGRAM, "virtualize",
+             target, "--list", tmp_path / "list.txt", "--time-pattern", "%Y-%m-%d"],
+            capture_output=True, text=True, check=True)
+        assert int(done.stdout) < 120 << 10  # KiB
+        last = gdal.OpenEx(target, gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("data")
+        np.testing.assert_array_equal(last.ReadAsArray([count - 1, 0, 0], [1, 64, 64])[0], data)
