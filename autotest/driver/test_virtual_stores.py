@@ -182,3 +182,15 @@ def test_large_copies_are_beside_the_references(tmp_path, name, locations):
             assert read_with_zarr(target, "v")[-1, -1] == pixels(target)[0, -1, -1]
     assert gdal.GetDriverByName("Zarr").Delete(str(target)) == 0
     assert not beside.exists() and not target.exists()
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.parq"])
+def test_a_stopped_copy_leaves_nothing_behind(tmp_path, name):
+    code = ("import numpy; from osgeo import gdal_array\n"
+            "data = numpy.random.default_rng(1).bytes(80 << 20)\n"
+            "data = numpy.frombuffer(data, 'u1').reshape(-1, 1 << 14)\n"
+            "gdal.GetDriverByName('Zarr').CreateCopy(sys.argv[1], gdal_array.OpenArray(data),\n"
+            "    options=['VIRTUAL=AUTO', 'COMPRESS=NONE', 'BLOCKSIZE=512,16384'],\n"
+            "    callback=lambda done, *_: done < 0.9)")
+    assert "RuntimeError" in run_with_memory(code, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

@@ -133,14 +133,20 @@ void remove_folder(const std::string& path) {
   }
 }
 
-// Removes the folder or file of a store, but no file beside it. Throws zarrcore::Error.
+// That of a document of references; the one in a folder goes with it.
+void remove_side_file(const std::string& path) {
+  const std::string chunks = side_file(ReferenceKind::json, path);
+  if (path.ends_with(".json") && is_file(chunks)) VSIUnlink(chunks.c_str());
+}
+
+// Removes the folder or file of a store, but none of GDAL's files beside it. Throws
+// zarrcore::Error.
 void remove_store(const std::string& path) {
   if (is_folder(path)) {
     remove_folder(path);
   } else {
     check(VSIUnlink(path.c_str()) == 0, path, "removed");
-    const std::string chunks = side_file(ReferenceKind::json, path);
-    if (path.ends_with(".json") && is_file(chunks)) VSIUnlink(chunks.c_str());
+    remove_side_file(path);
   }
 }
 
@@ -268,6 +274,7 @@ void remove_new_store(const std::string& path) {
       // A listing from before the store was created does not show it.
       if (!VSIIsLocal(path.c_str())) VSICurlPartialClearCache(CPLGetPath(path.c_str()));
       if (path_exists(path)) remove_store(path);
+      remove_side_file(path);
       return CE_None;
     });
   } else if (is_file(target->archive)) {
