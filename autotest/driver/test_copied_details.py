@@ -132,6 +132,34 @@ def test_structures_reach_netcdf(tmp_path, version):
             assert copied[name][:].tolist() == np.ones(2, dtype).tolist()
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_positions_of_groups_and_pyramids_are_copied(tmp_path, version):
+    """What a group states (GeoZarr), and no object of GDAL shows."""
+    write_group(tmp_path / "a.zarr")
+    write_group(tmp_path / "a.zarr/g", {
+        "spatial:dimensions": ["y", "x"], "spatial:transform": [10, 0, 4e5, 0, -10, 5e6],
+        "proj:code": "EPSG:32633"})
+    write_array(tmp_path / "a.zarr/g/a", np.ones((4, 5)), names=["y", "x"])
+    gdal.MultiDimTranslate(str(tmp_path / "b.zarr"), str(tmp_path / "a.zarr"), format="Zarr",
+                           creationOptions=[f"FORMAT={version}"])
+    copied = gdal.Open(str(tmp_path / "b.zarr"))
+    assert copied.GetGeoTransform() == (4e5, 10, 0, 5e6, 0, -10)
+    assert copied.GetSpatialRef().GetAuthorityCode(None) == "32633"
+
+    gdal.GetDriverByName("Zarr").Create(
+        str(tmp_path / "c.zarr"), 64, 64, 3, gdal.GDT_Byte, [f"FORMAT={version}"])
+    raster = gdal.Open(str(tmp_path / "c.zarr"), gdal.GA_Update)
+    raster.BuildOverviews("nearest", [2, 4])
+    raster.SetGCPs([gdal.GCP(1, 2, 0, 3, 4)], "")
+    del raster
+    gdal.MultiDimTranslate(str(tmp_path / "d.zarr"), str(tmp_path / "c.zarr"), format="Zarr",
+                           creationOptions=[f"FORMAT={version}"])
+    copied = gdal.Open(str(tmp_path / "d.zarr"))
+    assert copied.RasterCount == 3
+    assert copied.GetRasterBand(1).GetOverviewCount() == 2
+    assert copied.GetGCPCount() == 1
+
+
 # --- metadata ------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -5,7 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 from osgeo import gdal
-from test_icechunk_writing import DATA, UPDATE, arrays, item, read, source, succeed, translate
+from test_icechunk_writing import DATA, MULTIDIM, UPDATE, arrays, item, read, source, succeed, translate
 from test_write_faults import errors
 
 OTHER = DATA + 1000
@@ -132,3 +132,35 @@ def test_bands_that_another_program_changed(tmp_path):
     stored, = (each["attributes"]["gdal:bands"] for each in documents
                if "gdal:bands" in each.get("attributes", {}))
     assert set(stored) == {"scale", "offset"}
+
+
+def test_a_hierarchy_does_not_move_rasters_that_stay(repo, tmp_path):
+    """Whose coordinates have the names of those that are copied."""
+    first = source(tmp_path / "a.tif")
+    succeed(translate(f"ICECHUNK:{repo}", first, "ARRAY_NAME=a"))
+    succeed(translate(f"ICECHUNK:{repo}", first, "ARRAY_NAME=b"))
+    place = gdal.Open(f'ZARR:"{repo}":/b').GetGeoTransform()
+    for name, transform in {"there": (900, 5, 0, 800, 0, -5), "here": place}.items():
+        moved = source(tmp_path / f"{name}.tif", OTHER, transform)
+        assert subprocess.run(["gdal_translate", "-q", "-of", "Zarr", "-co", "FORMAT=ZARR_V3",
+                               "-co", "ARRAY_NAME=a", moved, str(tmp_path / f"{name}.zarr")],
+                              check=False).returncode == 0
+    run = copy(str(tmp_path / "there.zarr"), repo, "-co", "OVERWRITE=YES")
+    assert run.returncode != 0 and "X has other values" in run.stderr
+    np.testing.assert_array_equal(read(repo, "a"), DATA)
+    succeed(copy(str(tmp_path / "here.zarr"), repo, "-co", "OVERWRITE=YES"))
+    np.testing.assert_array_equal(read(repo, "a"), OTHER)
+    assert gdal.Open(f'ZARR:"{repo}":/b').GetGeoTransform() == place
+
+
+def test_attributes_of_groups_are_replaced(repo, tmp_path):
+    for name, title in {"first": "old", "second": "new"}.items():
+        path = hierarchy(tmp_path / f"{name}.zarr", {"g/a": DATA})
+        group = gdal.OpenEx(path, MULTIDIM).GetRootGroup().OpenGroup("g")
+        group.CreateAttribute("title", [], gdal.ExtendedDataType.CreateString()).Write(title)
+        group.CreateAttribute(name, [], gdal.ExtendedDataType.CreateString()).Write("kept")
+        del group
+        succeed(copy(path, repo, "-co", "OVERWRITE=YES"))
+    group = gdal.OpenEx(str(repo), gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenGroup("g")
+    assert {each.GetName(): each.Read() for each in group.GetAttributes()} == {
+        "title": "new", "first": "kept", "second": "kept"}

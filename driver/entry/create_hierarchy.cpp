@@ -1,11 +1,14 @@
 // Creating hierarchies by the multidimensional API: empty ones and copies.
 #include <cpl_string.h>
 
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "driver/conventions/gdal_attributes.h"
+#include "driver/conventions/nczarr.h"
 #include "driver/entry/copy_references.h"
 #include "driver/entry/copy_virtual.h"
 #include "driver/entry/create.h"
@@ -39,28 +42,113 @@ MultidimDataset* make_hierarchy(const char* name, CSLConstList group_options,
   });
 }
 
-// In a repository, the options say whether arrays that exist are replaced. Groups then become those
-// of the copy, and their other arrays stay. Throws zarrcore::Error when a node is in the way.
-void make_room(const GDALGroup& source, Session& session, bool overwrites,
-               const std::string& group = {}) {
-  const auto check = [&](const std::string& path, bool may_be_replaced) {
-    if (overwrites && may_be_replaced) return;
-    throw zarrcore::Error(
-        session.path() + ": " + path + " already exists" +
-        (may_be_replaced ? "; OVERWRITE=YES replaces it" : ", and is of another kind"));
+void collect_arrays(const GDALGroup& source, const std::string& group,
+                    std::set<std::string>& paths) {
+  for (const std::string& name : source.GetMDArrayNames())
+    paths.insert(zarrcore::join_path(group, name));
+  for (const std::string& name : source.GetGroupNames()) {
+    if (const auto below = source.OpenGroup(name))
+      collect_arrays(*below, zarrcore::join_path(group, name), paths);
+  }
+}
+
+// Both have one dimension.
+bool have_same_values(const GDALMDArray& a, const GDALMDArray& b) {
+  const auto read = [](const GDALMDArray& array, std::vector<double>& values) {
+    const GUInt64 start = 0;
+    const std::size_t count = values.size();
+    return array.Read(&start, &count, nullptr, nullptr, GDALExtendedDataType::Create(GDT_Float64),
+                      values.data());
   };
-  for (const std::string& name : source.GetMDArrayNames()) {
-    const std::string path = zarrcore::join_path(group, name);
-    if (!session.hierarchy().node(path)) continue;
-    check(path, session.array_metadata(path) != nullptr);
-    erase_raster(session, path);
+  if (a.GetDimensionCount() != 1 || b.GetDimensionCount() != 1 ||
+      a.GetTotalElementsCount() != b.GetTotalElementsCount() ||
+      a.GetDataType().GetClass() != GEDTC_NUMERIC || b.GetDataType().GetClass() != GEDTC_NUMERIC) {
+    return false;
+  }
+  std::vector<double> of_a(a.GetTotalElementsCount());
+  std::vector<double> of_b(of_a.size());
+  return read(a, of_a) && read(b, of_b) && of_a == of_b;
+}
+
+// In a repository, the options say whether arrays that exist are replaced. Attributes of groups are
+// then replaced too, and other arrays of the groups stay. Throws zarrcore::Error when a node is in
+// the way, or when arrays that stay would get other coordinates.
+class RoomMaker {
+ public:
+  RoomMaker(const GDALGroup& source, Session& session, bool overwrites)
+      : session_(session), overwrites_(overwrites) {
+    collect_arrays(source, {}, replaced_);
+    make_room(source, {});
+  }
+
+ private:
+  void make_room(const GDALGroup& source, const std::string& group) {
+    for (const std::string& name : source.GetMDArrayNames()) {
+      const std::string path = zarrcore::join_path(group, name);
+      if (!session_.hierarchy().node(path)) continue;
+      check(path, session_.array_metadata(path) != nullptr, "; OVERWRITE=YES replaces it");
+      const auto array = source.OpenMDArray(name);
+      if (is_coordinate_of_others(session_, path, replaced_) &&
+          !(array && have_same_values(*array, *session_.array(path)))) {
+        throw zarrcore::Error(session_.path() + ": " + path +
+                              " has other values and holds the coordinates of arrays that stay");
+      }
+      erase_raster(session_, path);
+    }
+    for (const std::string& name : source.GetGroupNames()) {
+      const std::string path = zarrcore::join_path(group, name);
+      if (!session_.hierarchy().node(path)) continue;
+      check(path, session_.hierarchy().has(path, zarrcore::NodeKind::group),
+            "; OVERWRITE=YES replaces its attributes, and the arrays in it that are copied");
+      session_.reuse_group(path);
+      if (const auto below = source.OpenGroup(name)) make_room(*below, path);
+    }
+    const auto attributes = source.GetAttributes();
+    if (!overwrites_ || attributes.empty()) return;
+    session_.change_attributes(group, [&](zarrcore::Json& existing) {
+      for (const auto& attribute : attributes) existing.erase(attribute->GetName());
+    });
+  }
+
+  void check(const std::string& path, bool is_of_same_kind, const char* remedy) const {
+    if (overwrites_ && is_of_same_kind) return;
+    throw zarrcore::Error(session_.path() + ": " + path + " already exists" +
+                          (is_of_same_kind ? remedy : ", and is of another kind"));
+  }
+
+  Session& session_;
+  bool overwrites_;
+  std::set<std::string> replaced_;
+};
+
+// What groups of another Zarr store state of positions and pyramids, which GDAL's objects do not
+// show (shown_attributes()), and GDAL's sidecars of the arrays.
+void copy_hidden(const GDALGroup& source, const Session& from, const std::string& group,
+                 MultidimDataset& copy) {
+  constexpr const char* kSidecar = "gdal.aux.xml";
+  constexpr std::uint64_t kMostOfSidecar = 64 << 20;
+  Session& to = copy.session();
+  const auto all = from.attributes(group, zarrcore::NodeKind::group);
+  const zarrcore::Json shown = shown_attributes(*all);
+  zarrcore::Json hidden = without_nczarr(*all);
+  for (const auto& [name, value] : shown.items()) hidden.erase(name);
+  if (!hidden.empty()) {
+    to.change_attributes(group, [&](zarrcore::Json& attributes) {
+      for (const auto& [name, value] : hidden.items()) attributes[name] = value;
+    });
+  }
+  const auto& from_store = from.hierarchy().store();
+  const auto& to_store = to.hierarchy().store();
+  if (from_store->traits().is_folder && to_store->traits().is_folder) {
+    for (const std::string& name : source.GetMDArrayNames()) {
+      const std::string key = zarrcore::join_path(zarrcore::join_path(group, name), kSidecar);
+      if (const auto text = from_store->get(key, kMostOfSidecar)) to_store->put(key, text->span());
+    }
   }
   for (const std::string& name : source.GetGroupNames()) {
+    const auto below = source.OpenGroup(name);
     const std::string path = zarrcore::join_path(group, name);
-    if (!session.hierarchy().node(path)) continue;
-    check(path, session.hierarchy().has(path, zarrcore::NodeKind::group));
-    session.reuse_group(path);
-    if (const auto below = source.OpenGroup(name)) make_room(*below, session, overwrites, path);
+    if (below && from.group_metadata(path)) copy_hidden(*below, from, path, copy);
   }
 }
 
@@ -93,7 +181,7 @@ bool copy_nodes(GDALDataset& source, MultidimDataset& copy, bool is_strict, Opti
                 GDALProgressFunc progress, void* progress_data) {
   HoldMessages messages;
   if (copy.session().icechunk() != nullptr) {
-    make_room(*source.GetRootGroup(), copy.session(), CPLFetchBool(options, "OVERWRITE", false));
+    RoomMaker(*source.GetRootGroup(), copy.session(), CPLFetchBool(options, "OVERWRITE", false));
   }
   if (GDALDriver::DefaultCreateCopyMultiDimensional(&source, &copy, is_strict, options, progress,
                                                     progress_data) != CE_None) {
@@ -107,6 +195,9 @@ bool copy_nodes(GDALDataset& source, MultidimDataset& copy, bool is_strict, Opti
   const std::string missing = find_missing(*source.GetRootGroup(), *copy.GetRootGroup());
   if (missing.empty()) {
     messages.soften();
+    const auto* zarr = dynamic_cast<MultidimDataset*>(&source);
+    if (zarr != nullptr && !zarr->session().root_is_array())
+      copy_hidden(*source.GetRootGroup(), zarr->session(), {}, copy);
   } else {
     report(CE_Failure, CPLE_AppDefined, "Zarr: %s: %s of the source cannot be copied",
            copy.GetDescription(), missing.c_str());

@@ -116,9 +116,13 @@ std::vector<std::string> Group::GetMDArrayNames(CSLConstList /*options*/) const 
     }
     std::vector<std::string> paths = child_paths(zarrcore::NodeKind::array);
     // The netCDF driver takes the first array that is created along X for the coordinates of X.
-    std::stable_partition(paths.begin(), paths.end(), [&](const std::string& path) {
-      return session_->is_dimension_variable(path);
-    });
+    // Which arrays are coordinates is known from the documents of all.
+    constexpr std::size_t kMostOrdered = 256;
+    if (paths.size() <= kMostOrdered) {
+      std::stable_partition(paths.begin(), paths.end(), [&](const std::string& path) {
+        return session_->is_dimension_variable(path);
+      });
+    }
     for (const std::string& path : paths)
       names.emplace_back(path.empty() ? "/" : last_segment(path));
     return names;

@@ -51,6 +51,14 @@ std::set<std::string> dimension_names_below(Session& session, const std::string&
 
 }  // namespace
 
+bool is_coordinate_of_others(Session& session, const std::string& node_path,
+                             const std::set<std::string>& excluded) {
+  if (!session.is_dimension_variable(node_path)) return false;
+  const std::string group(zarrcore::parent_path(node_path));
+  return dimension_names_below(session, group, excluded)
+      .contains(std::string(zarrcore::last_segment(node_path)));
+}
+
 void erase_raster(Session& session, const std::string& node_path) {
   const std::string group(zarrcore::parent_path(node_path));
   const auto metadata = session.array_metadata(node_path);
