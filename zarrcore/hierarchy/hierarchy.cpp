@@ -182,15 +182,19 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path,
     if (auto array = root_array()) return array;
   }
   if (auto known = nodes_.find(normalized)) return known;
-  ReadDocuments now = documents_now(normalized);
+  ReadDocuments read = documents_to_read(normalized);
   const auto kept = request(format_->keys_to_read(normalized, wanted));
   const auto of_store = [this] { return store_->description(); };
   auto found = with_context(of_store, [&] {
     auto own = format_->read_node(documents(), normalized, wanted);
     return own ? std::move(own) : read_copied_node(normalized);
   });
-  if (found) note_read(normalized, std::move(now));
-  return found ? nodes_.add(normalized, std::move(*found)) : nullptr;
+  if (!found) return nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    read_documents_.insert_or_assign(normalized, std::move(read));
+  }
+  return nodes_.add(normalized, std::move(*found));
 }
 
 bool Hierarchy::has(std::string_view path, NodeKind kind) const {

@@ -44,15 +44,17 @@ Hierarchy::ReadDocuments Hierarchy::documents_now(const std::string& path) const
   });
 }
 
-// `now` is from before the documents were read, so a change meanwhile is detected later. For
-// consolidated metadata, it is the state when that was read.
-void Hierarchy::note_read(const std::string& path, ReadDocuments now) const {
-  const std::lock_guard lock(mutex_);
-  if (is_consolidated()) {
-    if (!read_copies_) read_copies_ = now;
-    now = *read_copies_;
+// From before the documents are read, so that a change meanwhile is detected later.
+Hierarchy::ReadDocuments Hierarchy::documents_to_read(const std::string& path) const {
+  if (!is_consolidated()) return documents_now(path);
+  {
+    const std::lock_guard lock(mutex_);
+    if (read_copies_) return *read_copies_;
   }
-  read_documents_.insert_or_assign(path, std::move(now));
+  ReadDocuments now = copies_now();
+  const std::lock_guard lock(mutex_);
+  if (!read_copies_) read_copies_ = std::move(now);
+  return *read_copies_;
 }
 
 // Consolidated metadata may be missing because a program that changes nodes has removed it and will

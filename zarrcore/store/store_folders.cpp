@@ -67,9 +67,10 @@ std::optional<FolderId> StoreFolders::unknown_id(const std::string& folder) cons
 
 void StoreFolders::know(const std::string& folder, const std::optional<FolderId>& id) {
   if (!id) return;
-  const FolderId lasting = has_lasting_ids(folder) ? *id : FolderId();
   const std::lock_guard lock(mutex_);
-  known_.emplace(folder, lasting);
+  if (!device_ || device_->number != id->device)
+    device_ = Device{id->device, has_lasting_ids(folder)};
+  known_.emplace(folder, device_->has_lasting_ids ? *id : FolderId());
 }
 
 void StoreFolders::check(const std::string& path) const {

@@ -4,6 +4,7 @@
 // it is not created again. Safe to use from several threads.
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -56,6 +57,11 @@ class StoreFolders {
     FolderId id;
   };
 
+  struct Device {
+    std::uint64_t number;
+    bool has_lasting_ids;
+  };
+
   static bool is_at_its_path(const Known& known);
   [[noreturn]] void fail_without(Known folder) const;
   // The known folder at a path, or the nearest one around it.
@@ -67,6 +73,7 @@ class StoreFolders {
   bool is_durable_;
 
   mutable std::mutex mutex_;
+  std::optional<Device> device_;                     // of the last folder that became known
   std::unordered_map<std::string, FolderId> known_;  // the root, since it exists, and nodes
   std::unordered_set<std::string> entered_;
   std::unordered_set<std::string> durable_;  // whose entry would survive a loss of power
