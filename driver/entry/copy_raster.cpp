@@ -100,11 +100,12 @@ void copy_nodata(GDALRasterBand& source, GDALRasterBand& destination) {
   }
 }
 
-// The description of a slice is stored in the sidecar: it is not the name of the new array.
+// The description of a slice is not the name of the new array: it is stored in a list, or in the
+// sidecar.
 void copy_name(GDALRasterBand& source, RasterBand& destination) {
   const std::string name = source.GetDescription();
   if (name == describe_slice(source.GetMetadata())) {
-    destination.set_sidecar_name(name);
+    if (name.empty() || !destination.set_name_in_list(name)) destination.set_sidecar_name(name);
   } else if (!name.empty()) {
     destination.SetDescription(name.c_str());
   }

@@ -72,6 +72,7 @@ class RasterCreation {
     if (is_in_repository_) {
       session_ = create_session(path_, options_, "");
     } else if (is_appended_) {
+      refuse_write_options(options_, path_ + " is not an Icechunk repository", true);
       SessionOptions session_options;
       session_options.is_writable = true;
       session_options.make_classic_dataset = &make_classic_dataset;

@@ -54,8 +54,8 @@ std::string whole_store(const char* name) {
   // A listing from before the store was created does not show it.
   if (!VSIIsLocal(path.c_str())) VSICurlPartialClearCache(CPLGetPath(path.c_str()));
   GDALOpenInfo info(path.c_str(), GA_ReadOnly);
+  if (is_icechunk_folder(path)) refuse_repository();  // which may be a store as well
   if (!is_folder(path) ? !is_packed_store(&info) : !is_zarr_folder(path)) {
-    if (is_icechunk_folder(path)) refuse_repository();
     throw Error(path + " is not a Zarr store");
   }
   const std::string above = CPLGetPath(path.c_str());
@@ -206,7 +206,8 @@ CPLErr delete_store(const char* name) {
     }
     // Programs delete before they create, and an error would become that of creating.
     const Purpose purpose = last_purpose(name);
-    if (purpose != Purpose::unknown && is_repository(name)) {
+    const bool is_asked_for = purpose == Purpose::replacing && !errors_are_quiet().value_or(true);
+    if (purpose != Purpose::unknown && !is_asked_for && is_repository(name)) {
       const std::string kept = std::string(name) + " is an Icechunk repository: nothing is removed";
       if (purpose == Purpose::replacing) {
         debug(kept);
@@ -310,11 +311,12 @@ std::shared_ptr<Session> create_session(const std::string& path, const CreationO
     }
     return Session::open(path, session_options);
   }
-  for (const char* option : {"OVERWRITE", "NEW_BRANCH"}) {
+  for (const char* option : {"OVERWRITE", "ICECHUNK_FORMAT"}) {
     if (options.is_given(option)) {
       throw Error(path + ": the option " + option + " is for Icechunk repositories");
     }
   }
+  refuse_write_options(options, path + " is not an Icechunk repository", true);
   auto store = check_can_be_created(path, advice);
   const zarrcore::Format& format = options.is("FORMAT", "ZARR_V3")   ? zarrcore::v3_format()
                                    : options.is("FORMAT", "ZARR_V1") ? zarrcore::v1_format()

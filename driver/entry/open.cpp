@@ -279,6 +279,16 @@ std::optional<zarrcore::icechunk::VersionName> icechunk_version(const OptionValu
   return version;
 }
 
+// For what is not an Icechunk repository that is open for update.
+void check_write_options(const OpenCall& call, bool is_writable) {
+  const bool is_repository = has_icechunk_prefix(call.connection.store_path);
+  if (is_repository && is_writable) return;
+  const std::string why =
+      call.name + (is_repository ? " is opened for reading" : " is not an Icechunk repository");
+  if (!call.options.text("SESSION").empty()) throw Error(why + ", so it takes no SESSION");
+  refuse_write_options(call.options, why, is_writable);
+}
+
 bool is_missing_repository(const std::string& path) {
   if (!has_icechunk_prefix(path)) return false;
   const std::string repository = parse_icechunk_path(path).repository;
@@ -319,6 +329,7 @@ GDALDataset* open(GDALOpenInfo* info) {
       FirstFailure::note();
       return nullptr;
     }
+    check_write_options(call, info->eAccess == GA_Update);
     if (call.options.boolean("CACHE_KERCHUNK_JSON")) {
       call.connection.store_path = path_of_cached_references(call.connection.store_path);
     }

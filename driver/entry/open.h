@@ -45,6 +45,8 @@ std::optional<ProbedFolder> take_identified(const GDALOpenInfo* info);
 enum class Purpose : std::uint8_t { unknown, reading, replacing };
 Purpose last_purpose(const std::string& name);
 void note_opened(const std::string& name);
+// Whether this thread's errors are dropped; nullopt if GDAL cannot tell.
+std::optional<bool> errors_are_quiet();
 
 // Returns true if a path names a metadata document in an archive that would be opened as a raster.
 bool is_zipped_document(const GDALOpenInfo* info);
@@ -62,7 +64,7 @@ OptionValues open_options(CSLConstList list);
 std::string open_option_list();
 
 // A subdataset for each array. `name` is the name that was opened. The caller owns the dataset.
-GDALDataset* list_arrays(const Session& session, const std::vector<Candidate>& candidates,
+GDALDataset* list_arrays(Session& session, const std::vector<Candidate>& candidates,
                          const std::string& name);
 
 // The items of the metadata domain SUBDATASETS for these arrays.

@@ -8,7 +8,7 @@
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/entry/open.h"
 #include "driver/gdal/error_guard.h"
-#include "driver/multidim/icechunk_metadata.h"
+#include "driver/multidim/group.h"
 #include "driver/multidim/json_values.h"
 #include "driver/raster/candidates.h"
 #include "driver/stores/connection_string.h"
@@ -19,15 +19,30 @@
 namespace gdal_zarr {
 namespace {
 
-class ContainerDataset final : public GDALDataset {
+class ContainerDataset final : public SessionDataset {
  public:
-  // `attributes`: the attributes of the group that contains all subdatasets.
-  ContainerDataset(const std::string& name, CPLStringList subdatasets,
-                   const zarrcore::Json& attributes) {
-    SetDescription(name.c_str());
+  // `attributes`: those of the root group, or of the array whose slices are the subdatasets.
+  ContainerDataset(std::shared_ptr<Session> session, const std::string& name,
+                   CPLStringList subdatasets, const zarrcore::Json& attributes, bool is_of_root)
+      : SessionDataset(std::move(session), name), is_of_root_(is_of_root) {
     GDALDataset::SetMetadata(subdatasets.List(), "SUBDATASETS");
     CPLStringList metadata = attribute_items(shown_attributes(attributes));
     if (!metadata.empty()) GDALDataset::SetMetadata(metadata.List());
+  }
+
+  CPLErr SetMetadataItem(const char* name, const char* value, const char* domain) override {
+    const bool is_stored = is_of_root_ && this->session().is_writable() && name != nullptr &&
+                           (domain == nullptr || domain[0] == '\0');
+    if (!is_stored) return SessionDataset::SetMetadataItem(name, value, domain);
+    return guarded(CE_Failure, [&] {
+      if (shown_attributes({{name, ""}}).empty()) {
+        throw zarrcore::Error(std::string(name) + " cannot be set by a metadata item");
+      }
+      this->session().change_attributes("", [&](zarrcore::Json& attributes) {
+        value != nullptr ? void(attributes[name] = value) : void(attributes.erase(name));
+      });
+      return GDALDataset::SetMetadataItem(name, value);
+    });
   }
 
  protected:
@@ -42,6 +57,8 @@ class ContainerDataset final : public GDALDataset {
   }
 
  private:
+  bool is_of_root_;
+
   // The first ones, if there are many.
   std::string subdataset_names() {
     constexpr int kMaxNames = 10;
@@ -76,7 +93,7 @@ CPLStringList subdataset_items(const Session& session, const std::vector<Candida
   return list;
 }
 
-GDALDataset* list_arrays(const Session& session, const std::vector<Candidate>& candidates,
+GDALDataset* list_arrays(Session& session, const std::vector<Candidate>& candidates,
                          const std::string& name) {
   CPLStringList list = subdataset_items(session, candidates);
   for (const GroupRaster& raster : find_group_rasters(session, candidates)) {
@@ -87,9 +104,8 @@ GDALDataset* list_arrays(const Session& session, const std::vector<Candidate>& c
                        zarrcore::shape_text(raster.shape, "x") + "] " + group + " (" + type +
                        "), a band for each array");
   }
-  auto dataset = std::make_unique<ContainerDataset>(name, std::move(list), *session.attributes(""));
-  set_icechunk_metadata(*dataset, session);
-  return dataset.release();
+  return new ContainerDataset(session.shared_from_this(), name, std::move(list),
+                              *session.attributes(""), !session.root_is_array());
 }
 
 GDALDataset* list_ranges(const Array& array, std::uint64_t slices, const std::string& name) {
@@ -104,7 +120,7 @@ GDALDataset* list_ranges(const Array& array, std::uint64_t slices, const std::st
                    array.GetFullName() + ", slices " + std::to_string(range.first) + " to " +
                        std::to_string(range.last) + " of " + std::to_string(slices));
   }
-  return new ContainerDataset(name, std::move(list), array.attributes());
+  return new ContainerDataset(array.session(), name, std::move(list), array.attributes(), false);
 }
 
 GDALDataset* list_slices(const RasterView& view, const std::string& name) {
@@ -123,7 +139,7 @@ GDALDataset* list_slices(const RasterView& view, const std::string& name) {
     }
     add_subdataset(list, array_name + slice, array.GetFullName() + " at " + description);
   }
-  return new ContainerDataset(name, std::move(list), array.attributes());
+  return new ContainerDataset(array.session(), name, std::move(list), array.attributes(), false);
 }
 
 }  // namespace gdal_zarr

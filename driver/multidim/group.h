@@ -76,26 +76,24 @@ class Group final : public WithAttributes<GDALGroup>, public std::enable_shared_
   std::string node_path_;
 };
 
-// The dataset that the multidimensional API opens or creates: a root group.
-class MultidimDataset final : public GDALDataset {
+// A dataset that is no raster: of a session, with the metadata domain ICECHUNK.
+class SessionDataset : public GDALDataset {
  public:
-  MultidimDataset(std::shared_ptr<Session> session, const std::string& name)
-      : session_(std::move(session)), root_(session_->root_group()) {
+  SessionDataset(std::shared_ptr<Session> session, const std::string& name)
+      : session_(std::move(session)) {
     SetDescription(name.c_str());
     eAccess = session_->is_writable() ? GA_Update : GA_ReadOnly;
     set_icechunk_metadata(*this, *session_);
   }
   // Flushes pending changes; a failure is reported as CE_Failure. Arrays that are still alive flush
   // themselves.
-  ~MultidimDataset() override {
+  ~SessionDataset() override {
     const FirstFailure first_failure;
     finish();
-    root_.reset();
     session_.reset();
   }
 
   Session& session() const { return *session_; }
-  std::shared_ptr<GDALGroup> GetRootGroup() const override { return root_; }
   MetadataList GetMetadata(const char* domain) override {
     complete_icechunk_metadata(*this, *session_, domain);
     return GDALDataset::GetMetadata(domain);
@@ -155,6 +153,16 @@ class MultidimDataset final : public GDALDataset {
   }
 
   std::shared_ptr<Session> session_;
+};
+
+// The dataset that the multidimensional API opens or creates: a root group.
+class MultidimDataset final : public SessionDataset {
+ public:
+  MultidimDataset(std::shared_ptr<Session> session, const std::string& name)
+      : SessionDataset(std::move(session), name), root_(this->session().root_group()) {}
+  std::shared_ptr<GDALGroup> GetRootGroup() const override { return root_; }
+
+ private:
   std::shared_ptr<Group> root_;
 };
 

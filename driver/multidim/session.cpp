@@ -109,10 +109,27 @@ std::unique_ptr<zarrcore::Hierarchy> Session::begin_changes(zarrcore::HierarchyO
   return std::make_unique<zarrcore::Hierarchy>(store, std::move(options));
 }
 
-void Session::end_changes() {
+void Session::run_with_summary(const std::function<void(const std::string& summary)>& action) {
   if (!icechunk_) return;
-  if (has_lost_data_) icechunk_->set_failed();
-  icechunk_->end(summary_of_changes());
+  const std::string before = icechunk_->store()->snapshot_id();
+  action(summary_of_changes());
+  if (icechunk_->store()->snapshot_id() == before) return;
+  const std::lock_guard lock(mutex_);
+  created_nodes_.clear();
+  erased_nodes_.clear();
+}
+
+void Session::commit_flushed() {
+  run_with_summary([this](const std::string& summary) { icechunk_->end_flush(summary); });
+}
+
+void Session::commit_copy() {
+  run_with_summary([this](const std::string& summary) { icechunk_->end_copy(summary); });
+}
+
+void Session::end_changes() {
+  if (has_lost_data_) set_failed();
+  run_with_summary([this](const std::string& summary) { icechunk_->end(summary); });
 }
 
 const char* Session::icechunk_changes() {
@@ -126,7 +143,7 @@ void Session::run_icechunk_command(const std::string& command, const std::string
     throw Error(path_ + " is not an Icechunk repository that is open for update");
   }
   flush();
-  icechunk_->run(command, value, summary_of_changes());
+  run_with_summary([&](const std::string& summary) { icechunk_->run(command, value, summary); });
   refresh();
 }
 

@@ -199,12 +199,8 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   void roll_back() {
     if (icechunk_) icechunk_->roll_back();
   }
-  void commit_flushed() {
-    if (icechunk_) icechunk_->end_flush(summary_of_changes());
-  }
-  void commit_copy() {
-    if (icechunk_) icechunk_->end_copy(summary_of_changes());
-  }
+  void commit_flushed();
+  void commit_copy();
   void end_changes();
   // Null if there are none. The text lives until the next call.
   const char* icechunk_changes();
@@ -246,6 +242,8 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::unique_ptr<zarrcore::Hierarchy> begin_changes(zarrcore::HierarchyOptions options);
   // The changes made, for the message of a commit.
   std::string summary_of_changes() const;
+  // Calls `action` with it; what that commits is not in later ones.
+  void run_with_summary(const std::function<void(const std::string& summary)>& action);
   std::string take_write_failure();
   void forget_objects(const std::string& node_path);
   void move_objects(const std::string& node_path, const std::string& new_path);

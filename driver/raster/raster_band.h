@@ -60,6 +60,9 @@ class RasterBand final : public GDALPamRasterBand {
   void set_sidecar_name(const std::string& name) {
     if (name != sidecar_name()) GDALPamRasterBand::SetDescription(name.c_str());
   }
+  // Stores the name of a slice in the list `long_name` of its array. Returns false if that is the
+  // name of the whole array, or no list can be.
+  bool set_name_in_list(const std::string& name);
   CPLErr AdviseRead(int x, int y, int columns, int rows, int buffer_columns, int buffer_rows,
                     GDALDataType type, OptionList options) override;
   CPLXMLNode* SerializeToXML(const char* path) override;

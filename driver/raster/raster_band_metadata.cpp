@@ -189,6 +189,30 @@ std::string RasterBand::name_in_list(const zarrcore::Json& names) const {
   return name.is_string() ? name.get<std::string>() : std::string();
 }
 
+// As rioxarray does; "" for a band without a name.
+bool RasterBand::set_name_in_list(const std::string& name) {
+  constexpr std::uint64_t kMostNames = 4096;
+  if (!is_writable() || view().bands_are_arrays() || view().other_axes().size() != 1) return false;
+  const std::uint64_t count = array().core().shape()[view().other_axes()[0]];
+  const zarrcore::Json* stored = zarrcore::find_member(array().metadata().attributes, kLongName);
+  const bool is_list = stored != nullptr && stored->is_array() && stored->size() == count;
+  // A copied list has become a text.
+  const bool is_text_of_list =
+      stored != nullptr && stored->is_string() && stored->get<std::string>().starts_with('[');
+  if (count > kMostNames || (stored != nullptr && !is_list && !is_text_of_list)) return false;
+  zarrcore::Json names =
+      is_list ? *stored
+              : zarrcore::Json(zarrcore::Json::array_t(static_cast<std::size_t>(count), ""));
+  names[static_cast<std::size_t>(view().other_indexes(nBand - 1)[0])] = name;
+  if (std::ranges::all_of(names, [](const zarrcore::Json& each) { return each == ""; })) {
+    if (stored != nullptr) array().erase_attribute(kLongName);
+  } else {
+    array().set_attribute(kLongName, names);
+  }
+  dataset().show_attribute(kLongName);
+  return true;
+}
+
 // A description from the store is not saved in the sidecar, where it would outlive a change of the
 // store.
 CPLXMLNode* RasterBand::SerializeToXML(const char* path) {
@@ -238,11 +262,12 @@ void RasterBand::SetDescription(const char* description) {
 void RasterBand::change_description(const char* description) {
   // Programs that copy a slice also copy its description, which must not become the array's.
   const bool is_of_slice = describe_slice(GDALPamRasterBand::GetMetadata()) == description;
-  if (!is_writable() || !view().bands_are_arrays() || (is_of_slice && description[0] != '\0')) {
-    set_sidecar_name(description);
-    return;
+  if ((is_of_slice && description[0] != '\0') ||
+      (!view().bands_are_arrays() && !set_name_in_list(description)) || !is_writable()) {
+    return set_sidecar_name(description);
   }
   set_sidecar_name("");
+  if (!view().bands_are_arrays()) return;
   if (name_among_bands() == description || description[0] == '\0') {
     array().erase_attribute(kLongName);
   } else {

@@ -49,7 +49,10 @@ NodeId node_id(const Snapshot& snapshot, std::size_t node) {
 }
 
 ArrayChanges::ArrayChanges(std::string_view document, std::string_view path) {
-  const NodeMetadata node = parse_v3_node(parse_json(document), std::string(path));
+  const Json json = parse_json(document);
+  const Json* names = find_member(json, "dimension_names");
+  has_dimension_names = names != nullptr && names->is_array();
+  const NodeMetadata node = parse_v3_node(json, std::string(path));
   const auto* array = std::get_if<ArrayMetadata>(&node);
   if (array == nullptr) throw Error("the document of the array is that of a group");
   keys = array->chunk_key_encoding;
@@ -99,6 +102,7 @@ void ArrayChanges::set_grid(const ArrayChanges& changed) {
     keys = changed.keys;
     lengths = changed.lengths;
     dimension_names = changed.dimension_names;
+    has_dimension_names = changed.has_dimension_names;
     return;
   }
   std::map<std::uint64_t, std::uint64_t> moved;

@@ -50,6 +50,7 @@ struct ArrayChanges {
   std::vector<std::uint64_t> lengths;  // of the array, in elements
   std::vector<std::uint64_t> counts;   // of chunks along each axis
   std::vector<std::optional<std::string>> dimension_names;
+  bool has_dimension_names = false;  // in the document, where all may be null
   // By the numbers of chunks: the place in a ReferenceLog, or kErased. Others are those of the
   // base, if that has the same rank.
   std::map<std::uint64_t, std::uint64_t> references;

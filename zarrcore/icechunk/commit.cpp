@@ -35,14 +35,16 @@ ObjectId Transaction::Session::put_snapshot(SnapshotRecord& record) {
   std::vector<NewNode> nodes;
   for (const auto& node : changes_->nodes) {
     const auto& [path, own] = node;
-    NewNode added{path, own.id, changes_->document(own), own.is_array, {}, {}};
+    NewNode added{path, own.id, changes_->document(own), own.is_array, {}, false, {}};
     if (own.is_array) {
       if (changes_->is_kept(own) && !own.document && !changes_->has_changed_chunks(own)) {
         added.dimensions = base.dimensions(*own.base);
+        added.has_dimension_names = base.has_dimension_names(*own.base);
         added.manifests = base.manifests(*own.base, added.dimensions.size());
       } else {
         const ArrayChanges& chunks = changes_->chunks(node);
         added.dimensions = dimensions_of(chunks);
+        added.has_dimension_names = chunks.has_dimension_names;
         added.manifests =
             with_context({"/", path}, [&] { return writer.write(*changes_, node, chunks); });
       }
@@ -90,6 +92,7 @@ bool Transaction::Session::move_branch(const ObjectId& snapshot, const SnapshotR
 
 std::string Transaction::Session::commit(const CommitOptions& options) {
   const std::lock_guard lock(mutex_);
+  check_takes_changes();
   if (changes_->is_empty()) throw Error("there are no changes to commit");
   SnapshotRecord record;
   record.message = options.message;
@@ -112,9 +115,13 @@ std::string Transaction::Session::commit(const CommitOptions& options) {
     id = put_snapshot(record);
   }
   const VersionName version{VersionName::Kind::snapshot, id_text(id)};
-  with_context({"snapshot ", version.name, " was committed, but cannot be read"},
-               [&] { start_from(newest_repository(version), version); });
   attempts_.clear();
+  try {
+    start_from(newest_repository(version), version);
+  } catch (const std::exception& error) {
+    unreadable_ = "snapshot " + version.name + " is committed, but cannot be read: " + error.what();
+    throw UnreadableCommit(unreadable_);
+  }
   return version.name;
 }
 

@@ -164,16 +164,13 @@ void add_containers(Store& files, int format, const std::set<std::string>& prefi
   }
   if (format == 1) {
     with_context(kConfigFile, [&] {
-      change_file(
-          files, kConfigFile, [&](const std::optional<Buffer>& content) -> std::optional<Buffer> {
-            const std::string text =
-                add_to_yaml(std::string(content ? content->text() : ""), prefixes);
-            if (text.empty()) return std::nullopt;
-            if (content) {
-              files.put(join_path("overwritten", backup_name(kConfigFile)), content->span());
-            }
-            return Buffer::copy_of(text);
-          });
+      change_file(files, kConfigFile,
+                  [&](const std::optional<Buffer>& content) -> std::optional<NewContent> {
+                    const std::string text =
+                        add_to_yaml(std::string(content ? content->text() : ""), prefixes);
+                    if (text.empty()) return std::nullopt;
+                    return NewContent{Buffer::copy_of(text), backup_name(kConfigFile)};
+                  });
     });
     return;
   }

@@ -90,7 +90,9 @@ struct ManifestWriter::Sources {
 
 // A manifest stays if it is as the configuration says and no chunk in its box has changed. A large
 // one also stays if it is apart from all chunks that are written again: most changes of large
-// arrays are local, or append to them.
+// arrays are local, or append to them. Where the configuration has changed, a manifest may be in
+// several boxes: the chunks of all that meet one of them are written together, since the boxes of
+// manifests must not overlap.
 template <typename BoxOf>
 std::vector<bool> ManifestWriter::find_changed(const std::vector<ManifestPart>& parts,
                                                const ArrayChanges& chunks, bool is_copy,
@@ -109,6 +111,7 @@ std::vector<bool> ManifestWriter::find_changed(const std::vector<ManifestPart>& 
     return std::max(file.size, file.reference_count * std::uint64_t{kReferenceSize}) >=
            max_size_ / 4;
   };
+  std::vector<Hull> wide;  // the boxes of changed manifests that are in several
   std::vector<bool> is_changed(parts.size());
   for (bool has_grown = true; has_grown;) {
     has_grown = false;
@@ -116,13 +119,17 @@ std::vector<bool> ManifestWriter::find_changed(const std::vector<ManifestPart>& 
       if (is_changed[i]) continue;
       const Index from = first_of(parts[i]);
       const Index last = last_of(parts[i]);
-      const auto hull = changed.find(box_of(from));
+      const Index box = box_of(from);
+      const Index last_box = box_of(last);
+      const auto hull = changed.find(box);
       const bool is_apart = hull == changed.end() ||
                             (keeps_large && !hull->second.meets(from, last) && is_large(parts[i]));
-      if (!is_copy && is_in_one_box(parts[i]) && chunks.number_of(last) && is_apart) continue;
+      const bool is_met =
+          std::ranges::any_of(wide, [&](const Hull& boxes) { return boxes.meets(box, last_box); });
+      if (!is_copy && box == last_box && chunks.number_of(last) && is_apart && !is_met) continue;
       is_changed[i] = true;
       has_grown = true;
-      if (keeps_large) changed[box_of(from)].add(from, last);
+      box == last_box ? changed[box].add(from, last) : wide.emplace_back().add(box, last_box);
     }
   }
   return is_changed;

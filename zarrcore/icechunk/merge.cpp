@@ -144,9 +144,19 @@ class Merge {
     for (const auto& index : their_chunks_.at(array.second.id)) {
       if (index.size() != chunks.rank()) continue;
       const auto number = chunks.number_of(index);
-      if (!number || !chunks.references.contains(*number)) continue;
+      const auto own = number ? chunks.references.find(*number) : chunks.references.end();
+      if (own == chunks.references.end() || is_same_chunk(array.second.id, *own)) continue;
       note(chunks.keys.encode(index, array.first), "was changed, and others have changed it");
     }
+  }
+
+  bool is_same_chunk(const NodeId& array,
+                     const std::pair<const std::uint64_t, std::uint64_t>& ours) const {
+    const auto others = theirs_.arrays.find(array);
+    if (!options_.has_same_bytes || others == theirs_.arrays.end()) return false;
+    const auto theirs = others->second.references.find(ours.first);
+    return theirs != others->second.references.end() &&
+           (theirs->second == ours.second || options_.has_same_bytes(ours.second, theirs->second));
   }
 
   void add(const ChangeSet::Nodes::value_type& ours, Node node) {

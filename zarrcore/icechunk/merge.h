@@ -2,6 +2,8 @@
 // ids; chunks by their array's id and their index.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,8 @@ namespace zarrcore::icechunk {
 struct MergeOptions {
   bool our_chunks_win = false;     // where both have changed a chunk
   bool our_deletions_win = false;  // of what others have changed
+  // Whether the references at two places of the log are to the same bytes; without it, none are.
+  std::function<bool(std::uint64_t ours, std::uint64_t theirs)> has_same_bytes = {};
 };
 
 // Applies the changes of `ours` to `theirs`, whose base is the same snapshot or a later one.

@@ -51,7 +51,7 @@ void check_can_replace(Store& files) {
 
 void change_file(Store& files, std::string_view key, const ChangeFile& change) {
   check_can_replace(files);
-  std::optional<Buffer> put;
+  std::optional<NewContent> put;
   LockWait wait(kMaxWait);
   do {
     const auto lock = lock_repository(files, wait);
@@ -59,10 +59,13 @@ void change_file(Store& files, std::string_view key, const ChangeFile& change) {
     const auto stored = files.open(key);
     auto content = stored->get(kMaxFileBytes);
     // An answer may have been lost.
-    if (put && is_same(content, *put)) return;
+    if (put && is_same(content, put->bytes)) return;
     put = change(content);
     if (!put) return;
-    const ValuePart whole{put->span()};
+    if (content && !put->backup.empty()) {
+      files.put(join_path("overwritten", put->backup), content->span());
+    }
+    const ValuePart whole{put->bytes.span()};
     // Programs that do not lock may have replaced the file meanwhile as well.
     const PutOptions options{.expected = content ? stored->version() : ValueVersion::absent(),
                              .has_lock = lock != nullptr,
@@ -76,7 +79,7 @@ void change_file(Store& files, std::string_view key, const ChangeFile& change) {
       const std::exception_ptr error = std::current_exception();
       files.refresh(key);
       content = files.get(key, kMaxFileBytes);
-      if (is_same(content, *put) || !change(content)) return;
+      if (is_same(content, put->bytes) || !change(content)) return;
       std::rethrow_exception(error);
     }
   } while (wait.pause());
@@ -86,21 +89,20 @@ void change_file(Store& files, std::string_view key, const ChangeFile& change) {
 void change_info(Store& files, const ChangeInfo& change) {
   with_context(kRepositoryFile, [&] {
     change_file(files, kRepositoryFile,
-                [&](const std::optional<Buffer>& content) -> std::optional<Buffer> {
+                [&](const std::optional<Buffer>& content) -> std::optional<NewContent> {
                   if (!content) throw Error("the file has been removed");
                   RepositoryInfo info(content->span());
                   info.check_online();
-                  const std::string backup = backup_name(kRepositoryFile);
+                  std::string backup = backup_name(kRepositoryFile);
                   if (!change(info, backup)) return std::nullopt;
-                  files.put(join_path("overwritten", backup), content->span());
-                  return info.file();
+                  return NewContent{info.file(), std::move(backup)};
                 });
   });
 }
 
 void change_ref(Store& files, std::string_view key, const ChangeRef& change) {
   with_context(key, [&] {
-    change_file(files, key, [&](const std::optional<Buffer>& content) -> std::optional<Buffer> {
+    change_file(files, key, [&](const std::optional<Buffer>& content) -> std::optional<NewContent> {
       std::optional<std::string> snapshot;
       if (content) {
         const Json document = parse_json(content->text());
@@ -110,7 +112,7 @@ void change_ref(Store& files, std::string_view key, const ChangeRef& change) {
       }
       const auto changed = change(snapshot);
       if (!changed) return std::nullopt;
-      return Buffer::copy_of(R"({"snapshot":")" + *changed + "\"}");
+      return NewContent{Buffer::copy_of(R"({"snapshot":")" + *changed + "\"}")};
     });
   });
 }

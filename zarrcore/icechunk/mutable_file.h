@@ -20,10 +20,15 @@ namespace zarrcore::icechunk {
 // Throws Error unless the store can do so.
 void check_can_replace(Store& files);
 
+struct NewContent {
+  Buffer bytes;
+  std::string backup = {};  // the name in overwritten/ of a copy of the old content; empty for none
+};
+
 // Makes `change(content)` the content of a file; `content` is nullopt if it does not exist. The
 // function returns nullopt to leave it as it is, and is called again if another program has
 // replaced the file meanwhile. What it throws passes.
-using ChangeFile = std::function<std::optional<Buffer>(const std::optional<Buffer>& content)>;
+using ChangeFile = std::function<std::optional<NewContent>(const std::optional<Buffer>& content)>;
 void change_file(Store& files, std::string_view key, const ChangeFile& change);
 
 // The same for `repo`, with a copy of the old one in overwritten/. `change` returns false to leave

@@ -67,6 +67,21 @@ ChangedChunks read_logs(const std::vector<ObjectId>& logs, const ChangeSet& ours
   return chunks;
 }
 
+std::string has_changed(const std::string& branch) {
+  return "branch " + branch + " has changed";
+}
+
+bool is_same_place(const ChunkReference& a, const ChunkReference& b) {
+  return a.kind == b.kind && a.kind != ChunkReference::Kind::inlined && a.object == b.object &&
+         a.offset == b.offset && a.length == b.length && a.etag == b.etag &&
+         a.last_modified == b.last_modified;
+}
+
+Buffer read_whole(IcechunkStore& store, const ChunkReference& reference) {
+  const ByteRange whole = ByteRange::at(0, reference.length);
+  return std::move(store.read(reference, {&whole, 1}).front());
+}
+
 }  // namespace
 
 std::optional<ObjectId> Transaction::Session::rebase(bool ours_win) {
@@ -77,13 +92,14 @@ std::optional<ObjectId> Transaction::Session::rebase(bool ours_win) {
   const auto own = std::ranges::find_first_of(added.commits, attempts_);
   if (own != added.commits.end()) return *own;
   if (!added.has_base) {
-    throw CommitConflict(branch_, {"it no longer has snapshot " + base_->snapshot_id() +
-                                   ", from which the changes start"});
+    throw CommitConflict(
+        has_changed(branch_),
+        {"it no longer has snapshot " + base_->snapshot_id() + ", from which the changes start"});
   }
   auto merged = std::make_unique<ChangeSet>(tip->snapshot(), ++version_);
   auto conflicts = merge_changes(*changes_, *merged, read_logs(added.logs, *changes_, *files_),
                                  {.our_chunks_win = ours_win, .our_deletions_win = ours_win});
-  if (!conflicts.empty()) throw CommitConflict(branch_, std::move(conflicts));
+  if (!conflicts.empty()) throw CommitConflict(has_changed(branch_), std::move(conflicts));
   start_from(std::move(tip), std::move(merged));
   return std::nullopt;
 }
@@ -108,12 +124,27 @@ void Transaction::Session::merge(std::string_view text) {
     read_changes(json, version_, added, *log_);
   });
   ChangedChunks changed;
-  for (const auto& [path, node] : changes_->nodes) {
-    if (changes_->is_kept(node) && changes_->has_changed_chunks(node)) changed[node.id];
+  for (const auto& node : changes_->nodes) {
+    if (!changes_->has_changed_chunks(node.second)) continue;
+    const ArrayChanges& chunks = changes_->chunks(node);
+    auto& indexes = changed[node.second.id];
+    for (const auto& [number, place] : chunks.references) {
+      indexes.push_back(chunks.index_of(number));
+    }
   }
+  const auto has_same_bytes = [&](std::uint64_t ours, std::uint64_t theirs) {
+    if (ours == ArrayChanges::kErased || theirs == ArrayChanges::kErased) return false;
+    const auto own = log_->get(ours);
+    const auto other = log_->get(theirs);
+    return is_same_place(own.reference, other.reference) ||
+           (own.reference.length == other.reference.length &&
+            read_whole(*base_, own.reference).text() == read_whole(*base_, other.reference).text());
+  };
   auto merged = std::make_unique<ChangeSet>(*changes_);
-  const auto conflicts = merge_changes(added, *merged, changed, {.our_chunks_win = true});
-  if (!conflicts.empty()) throw CommitConflict(branch_, conflicts);
+  const auto conflicts = merge_changes(added, *merged, changed, {.has_same_bytes = has_same_bytes});
+  if (!conflicts.empty()) {
+    throw CommitConflict("the changes to merge contradict earlier ones", conflicts);
+  }
   changes_ = std::move(merged);
 }
 

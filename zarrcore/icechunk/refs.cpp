@@ -137,7 +137,7 @@ void create_repository(Store& files, int format) {
     if (format == 2) {
       change_file(files, kRepositoryFile, [&](const std::optional<Buffer>& content) {
         check_absent(content.has_value());
-        return RepositoryInfo(id, record).file();
+        return std::optional(NewContent{RepositoryInfo(id, record).file()});
       });
     } else {
       change_ref(files, branch_key(kMain), [&](const std::optional<std::string>& existing) {
@@ -160,6 +160,20 @@ void create_branch(Store& files, std::string_view name, std::string_view snapsho
       info.note(UpdateType::branch_created, {std::string(name)}, backup);
       return true;
     });
+  });
+}
+
+void check_new_branch(Store& files, std::string_view name) {
+  with_context(files.description(), [&] {
+    check_ref_name(name);
+    bool exists = false;
+    if (checked_format(files) == 1) {
+      check_file_name(name);
+      exists = files.has(branch_key(name));
+    } else if (const auto file = files.get(kRepositoryFile)) {
+      exists = RepositoryInfo(file->span()).branches.contains(std::string(name));
+    }
+    if (exists) fail_as_existing("branch", name);
   });
 }
 
@@ -234,7 +248,7 @@ void delete_tag(Store& files, std::string_view name) {
       }
       return change_file(files, tag_deletion_key(name), [&](const std::optional<Buffer>& content) {
         if (content) throw Error("tag " + std::string(name) + " was deleted");
-        return std::optional(Buffer(0));
+        return std::optional(NewContent{Buffer(0)});
       });
     }
     change_info(files, [&](RepositoryInfo& info, const std::string& backup) {

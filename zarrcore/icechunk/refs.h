@@ -21,6 +21,8 @@ ZARRCORE_API void create_repository(Store& files, int format = 2);
 
 // `snapshot` is the id of a snapshot of the repository.
 ZARRCORE_API void create_branch(Store& files, std::string_view name, std::string_view snapshot);
+// Throws Error if create_branch() would, because of the name.
+ZARRCORE_API void check_new_branch(Store& files, std::string_view name);
 // Makes another snapshot the newest of the branch.
 ZARRCORE_API void reset_branch(Store& files, std::string_view name, std::string_view snapshot);
 // The branch main cannot be deleted.

@@ -197,6 +197,7 @@ bool Transaction::Session::put_document(std::string_view key, std::string_view t
                                         const PutOptions& options) {
   const std::string in_repository = join_path(prefix_, key);
   const std::lock_guard lock(mutex_);
+  check_takes_changes();
   if (!has_version(in_repository, options)) return false;
   const std::string_view path = parent_path(in_repository);
   const auto lost = lost_chunks(path);
@@ -283,6 +284,7 @@ bool Transaction::Session::put_reference(std::string_view key, const ChunkRefere
   check_reference(reference);
   const std::string in_repository = join_path(prefix_, key);
   const std::lock_guard lock(mutex_);
+  check_takes_changes();
   const Chunk chunk = find_chunk_to_change(in_repository);
   if (!has_version(in_repository, options)) return false;
   changes_->arrays.at(chunk.array).references[chunk.number] = log_->add(reference);
@@ -292,6 +294,7 @@ bool Transaction::Session::put_reference(std::string_view key, const ChunkRefere
 bool Transaction::Session::erase(std::string_view key, const PutOptions& options) {
   const std::string in_repository = join_path(prefix_, key);
   const std::lock_guard lock(mutex_);
+  check_takes_changes();
   if (!has_version(in_repository, options)) return false;
   if (last_segment(in_repository) == kNodeDocument) {
     changes_->erase(parent_path(in_repository));
@@ -314,11 +317,13 @@ bool Transaction::Session::erase(std::string_view key, const PutOptions& options
 
 void Transaction::Session::erase_nodes(std::string_view path) {
   const std::lock_guard lock(mutex_);
+  check_takes_changes();
   changes_->erase_prefix(join_path(prefix_, path));
 }
 
 void Transaction::Session::rename(std::string_view from, std::string_view to) {
   const std::lock_guard lock(mutex_);
+  check_takes_changes();
   changes_->rename(join_path(prefix_, from), join_path(prefix_, to), can_move_nodes_, ++version_);
 }
 

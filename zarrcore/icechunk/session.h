@@ -57,7 +57,7 @@ class Transaction::Session {
   void merge(std::string_view json);
   bool has_changes() const {
     const std::lock_guard lock(mutex_);
-    return !changes_->is_empty();
+    return unreadable_.empty() && !changes_->is_empty();
   }
   std::string snapshot_id() const {
     const std::lock_guard lock(mutex_);
@@ -91,6 +91,10 @@ class Transaction::Session {
   bool has_version(std::string_view key, const PutOptions& options) const;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> chunks_of(
       const ChangeSet::Nodes::value_type& array, const ArrayChanges& chunks) const;
+  // Throws Error after an UnreadableCommit.
+  void check_takes_changes() const {
+    if (!unreadable_.empty()) throw Error(unreadable_ + "; open the branch again to change it");
+  }
   // As it is now: nothing is taken from caches.
   std::shared_ptr<const Repository> newest_repository(const VersionName& version) const;
   void start_from(std::shared_ptr<const Repository> repository, const VersionName& version);
@@ -118,6 +122,7 @@ class Transaction::Session {
   std::uint64_t generation_ = 0;    // of the base and the log
   std::uint64_t version_ = 0;       // of the document that was put last
   std::vector<ObjectId> attempts_;  // snapshots of the changes that were put
+  std::string unreadable_;          // what an UnreadableCommit has said; empty if there was none
 };
 
 }  // namespace zarrcore::icechunk

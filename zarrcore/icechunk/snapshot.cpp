@@ -241,6 +241,11 @@ std::vector<Snapshot::Dimension> Snapshot::dimensions(std::size_t array) const {
   return dimensions;
 }
 
+bool Snapshot::has_dimension_names(std::size_t array) const {
+  const FlatTable data = required(nodes_[array].table(snapshot_field::kData), "data of the array");
+  return data.tables(snapshot_field::kDimensionNames).has_value();
+}
+
 std::size_t Snapshot::rank(std::size_t array) const {
   const FlatTable data = required(nodes_[array].table(snapshot_field::kData), "data of the array");
   if (const auto shape = data.tables(snapshot_field::kShapeV2)) return shape->size();

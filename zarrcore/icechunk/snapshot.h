@@ -63,6 +63,7 @@ class Snapshot {
     std::optional<std::string> name;
   };
   std::vector<Dimension> dimensions(std::size_t array) const;
+  bool has_dimension_names(std::size_t array) const;
   std::size_t rank(std::size_t array) const;
 
   // The snapshot before this one, which only files of format 1 say.

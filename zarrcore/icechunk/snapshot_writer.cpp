@@ -35,8 +35,7 @@ void write_dimensions(FlatBuilder& builder, const FlatBuilder::Table& data, int 
 }
 
 void write_array(FlatBuilder& builder, FlatBuilder::Place place, int format, const NewNode& node) {
-  const bool has_names =
-      std::ranges::any_of(node.dimensions, [](const auto& each) { return each.name.has_value(); });
+  const bool has_names = node.has_dimension_names;
   FlatFields fields;
   fields.offset(0).offset(2);
   if (has_names) fields.offset(1);

@@ -20,6 +20,7 @@ struct NewNode {
   std::string_view document;
   bool is_array;
   std::vector<Snapshot::Dimension> dimensions;
+  bool has_dimension_names = false;  // maybe none but null
   std::vector<ManifestPart> manifests;
 };
 

@@ -23,9 +23,8 @@ std::string list_of(const std::vector<std::string>& conflicts) {
 
 }  // namespace
 
-CommitConflict::CommitConflict(const std::string& branch, std::vector<std::string> conflicts)
-    : Error("branch " + branch + " has changed: " + list_of(conflicts)),
-      conflicts_(std::move(conflicts)) {}
+CommitConflict::CommitConflict(const std::string& what, std::vector<std::string> conflicts)
+    : Error(what + ": " + list_of(conflicts)), conflicts_(std::move(conflicts)) {}
 
 // One version of a value, or its absence.
 class Transaction::OpenChunk final : public OpenValue {
@@ -77,6 +76,8 @@ std::string Transaction::commit(const CommitOptions& options) {
     return session_->commit(options);
   } catch (const CommitConflict&) {
     throw;  // stays one
+  } catch (const UnreadableCommit& error) {
+    throw UnreadableCommit(description() + ", branch " + branch() + ": " + error.what());
   } catch (...) {
     rethrow_with_context({description(), ", branch ", branch()});
   }
@@ -103,7 +104,13 @@ std::string Transaction::changes() const {
 }
 
 void Transaction::merge(std::string_view changes) {
-  with_context(description(), [&] { session_->merge(changes); });
+  try {
+    session_->merge(changes);
+  } catch (const CommitConflict& error) {
+    throw;
+  } catch (...) {
+    rethrow_with_context({description()});
+  }
 }
 
 void Transaction::put_reference(std::string_view key, const ChunkReference& reference) {

@@ -45,16 +45,23 @@ struct CommitOptions {
   bool ours_win = false;
 };
 
-// Others have changed the branch, and the changes cannot be applied to what it is now.
+// Changes contradict those of others, which have changed the branch or are to be merged.
 class ZARRCORE_API CommitConflict : public Error {
  public:
-  CommitConflict(const std::string& branch, std::vector<std::string> conflicts);
+  // `what` is the beginning of the message.
+  CommitConflict(const std::string& what, std::vector<std::string> conflicts);
 
   // What contradicts, one sentence each.
   const std::vector<std::string>& conflicts() const { return conflicts_; }
 
  private:
   std::vector<std::string> conflicts_;
+};
+
+// The branch has the changes, but its new snapshot cannot be read.
+class ZARRCORE_API UnreadableCommit : public Error {
+ public:
+  using Error::Error;
 };
 
 class Transaction final : public Store {
@@ -71,7 +78,8 @@ class Transaction final : public Store {
   // there. Virtual chunks get containers in the repository's configuration, unless existing ones
   // contain them. If others have changed the branch meanwhile, the changes are applied to that.
   // Throws CommitConflict if they cannot be, and Error if there are no changes. When it throws, the
-  // branch is unchanged unless the message says so, and the transaction still has its changes.
+  // branch is unchanged and the transaction still has its changes; but after UnreadableCommit, they
+  // are committed, and the transaction takes no more.
   std::string commit(const CommitOptions& options);
   // Drops all changes.
   void roll_back();
@@ -84,7 +92,7 @@ class Transaction final : public Store {
   // The changes as JSON, for another process or for another try. Chunks are stored already.
   std::string changes() const;
   // Adds changes() of another transaction, which started from the same snapshot of this repository.
-  // Throws Error if both have changed a node. Of chunks that both have put, that of `changes` wins.
+  // Throws CommitConflict if both have changed a node, or put different bytes into a chunk.
   void merge(std::string_view changes);
 
   // Makes `reference` the chunk that has this key. Throws Error if no chunk can have it.

@@ -67,12 +67,12 @@ std::uint64_t item_size_of(const DataType& type) {
 // Translates compressors for which v3 has its own specification.
 CodecMetadata renamed(CodecMetadata codec, const DataType& type) {
   Json& configuration = codec.configuration;
+  const auto member = [&](const char* name, std::int64_t absent) {
+    const Json* const value = find_member(configuration, name);
+    return value != nullptr && value->is_number_integer() ? value->get<std::int64_t>() : absent;
+  };
   if (codec.name == "numcodecs.blosc") {
     static constexpr std::array<const char*, 3> kShuffles{"noshuffle", "shuffle", "bitshuffle"};
-    const auto member = [&](const char* name, std::int64_t absent) {
-      const Json* const value = find_member(configuration, name);
-      return value != nullptr && value->is_number_integer() ? value->get<std::int64_t>() : absent;
-    };
     std::int64_t shuffle = member("shuffle", 1);
     if (shuffle == -1) shuffle = item_size_of(type) == 1 ? 2 : 1;
     if (shuffle < 0 || shuffle > 2) throw Error("the shuffle of blosc is not one of 0, 1 and 2");
@@ -84,11 +84,12 @@ CodecMetadata renamed(CodecMetadata codec, const DataType& type) {
              {"shuffle", kShuffles[static_cast<std::size_t>(shuffle)]},
              {"blocksize", member("blocksize", 0)}}};
   }
-  if (codec.name == "numcodecs.gzip") return {"gzip", {{"level", configuration.value("level", 5)}}};
+  if (codec.name == "numcodecs.gzip") return {"gzip", {{"level", member("level", 5)}}};
   if (codec.name == "numcodecs.zstd") {
-    return {"zstd",
-            {{"level", configuration.value("level", 0)},
-             {"checksum", configuration.value("checksum", false)}}};
+    const Json* const checksum = find_member(configuration, "checksum");
+    return {
+        "zstd",
+        {{"level", member("level", 0)}, {"checksum", checksum != nullptr && *checksum == true}}};
   }
   for (const auto& [old_name, name] : kElementCodecs) {
     if (codec.name == old_name) return {std::string(name)};

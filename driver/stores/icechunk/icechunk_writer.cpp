@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 
+#include "driver/gdal/messages.h"
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/vsi/object_put.h"
 #include "driver/stores/vsi/vsi_file.h"
@@ -17,6 +18,7 @@
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/process.h"
+#include "zarrcore/icechunk/object_file.h"
 #include "zarrcore/icechunk/refs.h"
 #include "zarrcore/store/local_files.h"
 
@@ -134,6 +136,18 @@ IcechunkWriteOptions icechunk_write_options(const OptionValues& options) {
   return result;
 }
 
+void refuse_write_options(const OptionValues& options, const std::string& why, bool is_writable) {
+  if (!options.text("NEW_BRANCH").empty()) throw Error(why + ", so NEW_BRANCH makes no branch");
+  if (is_writable && options.is("COMMIT", "NO")) {
+    throw Error(why + ": COMMIT=NO would not keep changes from others");
+  }
+  for (const char* option : {"COMMIT", "COMMIT_MESSAGE", "COMMIT_PROPERTIES"}) {
+    if (!options.is_given(option)) continue;
+    report(CE_Warning, CPLE_AppDefined, "Zarr: %s: the option %s has no effect", why.c_str(),
+           option);
+  }
+}
+
 std::string describe_changes(const std::vector<std::string>& created,
                              const std::vector<std::string>& erased,
                              const std::function<bool(const std::string& path)>& is_minor) {
@@ -154,27 +168,35 @@ std::string describe_changes(const std::vector<std::string>& created,
 }
 
 IcechunkWriter::IcechunkWriter(const IcechunkPath& path, IcechunkWriteOptions options)
-    : path_(path), options_(std::move(options)), files_(make_store(path.repository)) {
+    : path_(path),
+      options_(std::move(options)),
+      files_(make_store(path.repository)),
+      process_(zarrcore::process_id()),
+      needs_branch_(!options_.new_branch.empty()) {
   if (!VSIIsLocal(path_.repository.c_str())) prove_conditions(path_.repository);
   files_->refresh();  // branches and tags may have changed
   if (options_.new_format) make_repository(path_, *files_, *options_.new_format);
   const std::string session = options_.session.empty() ? "" : session_text(options_.session);
   std::string branch = path_.version.name;
-  if (!options_.new_branch.empty()) {
+  TransactionOptions start;
+  if (!session.empty()) start.snapshot = session_snapshot(session);
+  if (needs_branch_) {
     branch = options_.new_branch;
-    create_branch(
-        *files_, branch,
-        session.empty() ? repository()->find_snapshot(path_.version) : session_snapshot(session));
-    files_->refresh();
+    check_new_branch(*files_, branch);
+    if (session.empty()) start.snapshot = repository()->find_snapshot(path_.version);
   } else if (path_.version.kind != VersionName::Kind::branch) {
     throw Error(path_.repository + ": " + describe(path_.version) +
                 " cannot be changed; NEW_BRANCH makes a branch of it");
+  } else {
+    repository()->find_snapshot(path_.version);
   }
-  TransactionOptions start;
-  if (!session.empty()) start.snapshot = session_snapshot(session);
   transaction_ = std::make_shared<Transaction>(files_, branch, make_virtual_files(path_),
                                                zarrcore::normalize_path(path_.key), start);
-  if (!session.empty()) transaction_->merge(session);
+  if (session.empty()) return;
+  transaction_->merge(session);
+  if (session != options_.session) {
+    saved_ = {options_.session, std::hash<std::string>()(transaction_->changes())};
+  }
 }
 
 std::shared_ptr<const Repository> IcechunkWriter::repository() const {
@@ -210,23 +232,35 @@ void IcechunkWriter::roll_back() {
   transaction_->roll_back();
 }
 
+bool IcechunkWriter::is_in_own_process() const {
+  return zarrcore::process_id() == process_;
+}
+
 void IcechunkWriter::end_flush(const std::string& summary) {
   if (options_.commit_time == CommitTime::flush && !has_failed_) end_copy(summary);
 }
 
 void IcechunkWriter::end_copy(const std::string& summary) {
   const bool is_wanted = options_.commit_time != CommitTime::never && !is_rolled_back_;
-  if (is_wanted && has_changes()) commit({}, summary);
+  if (is_wanted && (has_failed_ || has_changes())) commit({}, summary);
 }
 
 void IcechunkWriter::end(const std::string& summary) {
+  if (!is_in_own_process()) return;
   try {
     end_copy(summary);
+    const bool is_wanted = options_.commit_time != CommitTime::never && !is_rolled_back_;
+    if (is_wanted && needs_branch_) make_branch();
   } catch (...) {
-    transaction_->roll_back();
+    roll_back();
     throw;
   }
   if (transaction_->has_changes()) transaction_->roll_back();
+}
+
+void IcechunkWriter::make_branch() {
+  create_branch(*files_, options_.new_branch, transaction_->snapshot_id());
+  needs_branch_ = false;
 }
 
 void IcechunkWriter::commit(const std::string& message, const std::string& summary) {
@@ -236,35 +270,53 @@ void IcechunkWriter::commit(const std::string& message, const std::string& summa
   if (has_failed_) {
     throw Error(path_.repository + ": nothing is committed, because a write has failed");
   }
+  if (!is_in_own_process()) {
+    throw Error(path_.repository + ": only the process that has opened it commits");
+  }
+  if (!transaction_->has_changes()) {
+    throw Error(path_.repository + ": there are no changes to commit");
+  }
   CommitOptions commit = options_.commit;
   if (!message.empty()) commit.message = message;
   if (commit.message.empty()) commit.message = program_name() + ": " + summary;
+  const bool makes_branch = needs_branch_;
   try {
+    if (makes_branch) make_branch();
     transaction_->commit(commit);
     ignored_root_.clear();
+  } catch (const UnreadableCommit& error) {
+    report(CE_Warning, CPLE_AppDefined, "Zarr: %s; open the dataset again", error.what());
   } catch (const Error& error) {
-    std::string text = path_.repository + ": the changes are not committed: " + error.what();
-    if (const auto* conflict = dynamic_cast<const CommitConflict*>(&error)) {
-      for (const std::string& problem : conflict->conflicts()) text += "; " + problem;
+    const std::string text =
+        path_.repository + ": the changes are not committed: " + error.what() + save_changes();
+    if (makes_branch && !needs_branch_) {
+      try {
+        delete_branch(*files_, options_.new_branch);
+        needs_branch_ = true;
+      } catch (const Error& problem) {
+        throw Error(text + "; " + problem.what());
+      }
     }
-    throw Error(text + save_changes());
+    throw Error(text);
   }
 }
 
-// Returns what is said of it.
-std::string IcechunkWriter::save_changes() const {
+// In a file of a new name, unless they are in one. Returns what is said of it.
+std::string IcechunkWriter::save_changes() {
   try {
-    static std::atomic<int> count;
-    const std::string name = "session-" + std::to_string(zarrcore::process_id()) + '-' +
-                             std::to_string(++count) + ".json";
-    const std::string file = VSIIsLocal(path_.repository.c_str())
-                                 ? path_.repository + '.' + name
-                                 : join_vsi_path(temporary_folder(), "icechunk-" + name);
     const std::string changes = transaction_->changes();
-    const zarrcore::ValuePart part{std::as_bytes(std::span(changes))};
-    write_file(file, {&part, 1});
-    return ". They can be tried again on another branch, with the open options SESSION=" + file +
-           " NEW_BRANCH=name";
+    const std::size_t hash = std::hash<std::string>()(changes);
+    if (saved_.first.empty() || saved_.second != hash) {
+      const std::string name = "session-" + id_text(new_id<NodeId>()) + ".json";
+      const std::string file = VSIIsLocal(path_.repository.c_str())
+                                   ? path_.repository + '.' + name
+                                   : join_vsi_path(temporary_folder(), "icechunk-" + name);
+      const zarrcore::ValuePart part{std::as_bytes(std::span(changes))};
+      write_file(file, {&part, 1});
+      saved_ = {file, hash};
+    }
+    return ". They can be tried again on another branch, with the open options SESSION=" +
+           saved_.first + " NEW_BRANCH=name";
   } catch (const std::exception&) {
     return {};
   }

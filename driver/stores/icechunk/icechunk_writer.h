@@ -4,6 +4,9 @@
 //   begin    from the newest snapshot of the branch, or with the changes of another session
 //   change   through store(), which nobody else sees
 //   end      a commit; or nothing, if a write has failed or the options say so
+//
+// A new branch is made with the first commit, or at the end. Only the process that has opened the
+// repository commits, and not one that it forks.
 #pragma once
 
 #include <atomic>
@@ -65,6 +68,10 @@ struct IcechunkWriteOptions {
 // Throws zarrcore::Error for properties that are not a JSON object.
 IcechunkWriteOptions icechunk_write_options(const OptionValues& options);
 
+// Throws zarrcore::Error if `options` promise what only an Icechunk repository that is open for
+// update does: `why` says that it is not one. Warns of options without effect.
+void refuse_write_options(const OptionValues& options, const std::string& why, bool is_writable);
+
 // The message of a commit that has none, without the program: "create a, b, delete c". Several
 // nodes are named without those that `is_minor` is true for, and without what is below a created
 // one.
@@ -103,8 +110,10 @@ class IcechunkWriter final : public ReferenceTarget {
 
  private:
   bool has_changes() const;
+  bool is_in_own_process() const;
   void commit(const std::string& message, const std::string& summary);
-  std::string save_changes() const;
+  void make_branch();
+  std::string save_changes();
 
   IcechunkPath path_;
   IcechunkWriteOptions options_;
@@ -112,6 +121,10 @@ class IcechunkWriter final : public ReferenceTarget {
   std::shared_ptr<zarrcore::icechunk::Transaction> transaction_;
   std::string ignored_root_;  // its document
   VirtualSources sources_;
+  const long process_;
+  std::atomic<bool> needs_branch_ = false;  // options_.new_branch does not exist yet
+  // A file of a session, and the hash of the changes that are in it.
+  std::pair<std::string, std::size_t> saved_;
   std::atomic<bool> has_failed_ = false;
   std::atomic<bool> is_rolled_back_ = false;
 };

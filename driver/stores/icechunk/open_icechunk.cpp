@@ -145,11 +145,11 @@ void VsiVirtualFiles::check_is_unchanged(const std::string& path, const VirtualF
   }
   constexpr const char* kHint =
       " (the open option IGNORE_TIMESTAMP_ETAG=YES reads it all the same)";
-  if (file.last_modified != 0 &&
-      static_cast<std::int64_t>(status.st_mtime) > static_cast<std::int64_t>(file.last_modified)) {
+  const std::uint32_t time = time_of(status, !is_network_path(path));
+  if (file.last_modified != 0 && time > file.last_modified) {
     throw Error("the file has changed since a virtual chunk was made of it: its time is " +
-                std::to_string(status.st_mtime) + ", and must be " +
-                std::to_string(file.last_modified) + " at most" + kHint);
+                std::to_string(time) + ", and must be " + std::to_string(file.last_modified) +
+                " at most" + kHint);
   }
   if (has_etag) {
     const std::string etag = etag_of(path);

@@ -19,8 +19,8 @@ namespace {
 using zarrcore::Error;
 using zarrcore::icechunk::ChunkReference;
 
-// The last second in which the file was changed, rounded up: Icechunk takes parts of a second for a
-// later time.
+}  // namespace
+
 std::uint32_t time_of(const VSIStatBufL& status, bool is_local) {
   if (status.st_mtime <= 0) return 0;
   bool is_whole = !is_local;
@@ -29,8 +29,6 @@ std::uint32_t time_of(const VSIStatBufL& status, bool is_local) {
 #endif
   return static_cast<std::uint32_t>(status.st_mtime + (is_whole ? 0 : 1));
 }
-
-}  // namespace
 
 std::string virtual_chunk_url(const std::string& path) {
   const std::string absolute = absolute_path(path);

@@ -2,6 +2,8 @@
 // that they have changed.
 #pragma once
 
+#include <cpl_vsi.h>
+
 #include <map>
 #include <mutex>
 #include <string>
@@ -14,6 +16,10 @@ namespace gdal_zarr {
 // The URL of a file, given by a path for GDAL. Throws zarrcore::Error if Icechunk has no URL for
 // it.
 std::string virtual_chunk_url(const std::string& path);
+
+// The last second in which a file was changed. That of a local file is rounded up: Icechunk takes
+// parts of a second for a later time.
+std::uint32_t time_of(const VSIStatBufL& status, bool is_local);
 
 // The ETag of a file on the network as the server sends it; empty if it sends none.
 std::string etag_of(const std::string& path);
