@@ -52,6 +52,50 @@ def test_rechunk_one_array_into_shards_and_other_codecs(store):
     assert check(store, "--read") == []
 
 
+def codecs(store, array):
+    document = json.loads((store / array / "zarr.json").read_text())
+    return [codec["name"] for codec in document["codecs"]], document["codecs"][0].get(
+        "configuration", {})
+
+
+def test_rechunk_keeps_what_options_leave_open(store):
+    run("rechunk", store, "BLOCKSIZE=8,8", "--array=/a")
+    assert codecs(store, "a")[0] == ["bytes", "gzip"]
+    run("rechunk", store, "SHARD_CHUNK_SHAPE=2,4", "BLOCKSIZE=4,4", "--array=/a")
+    inner = codecs(store, "a")[1]
+    assert inner["chunk_shape"] == [2, 4]
+    assert [codec["name"] for codec in inner["codecs"]] == ["bytes", "gzip"]
+    run("rechunk", store, "COMPRESS=ZSTD", "--array=/a")
+    inner = codecs(store, "a")[1]
+    assert inner["chunk_shape"] == [2, 4] and chunks(store)["/a"] == [4, 4]
+    assert [codec["name"] for codec in inner["codecs"]] == ["bytes", "zstd"]
+    run("rechunk", store, "BLOCKSIZE=8,2", "--array=/a")
+    assert codecs(store, "a")[0] == ["bytes", "zstd"]
+    np.testing.assert_array_equal(values(store, "/a"), DATA)
+    assert "BLOKSIZE is no creation option" in failure("rechunk", store, "BLOKSIZE=8,8")
+    assert "FORMAT is no creation option" in failure("rechunk", store, "FORMAT=ZARR_V2")
+
+
+def test_rechunk_keeps_sidecars_and_statistics(tmp_path):
+    path = tmp_path / "a.zarr"
+    raster = gdal.GetDriverByName("Zarr").Create(str(path), 8, 8, 1, gdal.GDT_Byte)
+    raster.SetGCPs([gdal.GCP(1, 2, 0, 3, 4)], "")
+    colors = gdal.ColorTable()
+    colors.SetColorEntry(3, (1, 2, 3, 255))
+    raster.GetRasterBand(1).SetColorTable(colors)
+    del raster
+    root = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    array = root.OpenMDArray("a")
+    array.ComputeStatistics()
+    del array, root
+    run("rechunk", path, "BLOCKSIZE=4,4")
+    raster = gdal.Open(str(path))
+    assert raster.GetGCPCount() == 1
+    assert raster.GetRasterBand(1).GetColorTable().GetColorEntry(3) == (1, 2, 3, 255)
+    root = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    assert root.OpenMDArray("a").GetStatistics() is not None
+
+
 def test_rechunk_into_a_new_store(store, tmp_path):
     before = {file: file.read_bytes() for file in store.rglob("*") if file.is_file()}
     run("rechunk", store, "BLOCKSIZE=2,8", "--into", tmp_path / "b.zarr")

@@ -16,6 +16,7 @@
 #include "driver/multidim/array.h"
 #include "driver/multidim/group.h"
 #include "driver/multidim/session.h"
+#include "driver/new_array/creation_options.h"
 #include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
@@ -29,6 +30,7 @@ namespace {
 
 constexpr std::string_view kNew = ".gdal-zarr-new";
 constexpr std::string_view kOld = ".gdal-zarr-old";
+constexpr std::uint64_t kMostOfSidecar = 64 << 20;
 
 using GroupPointer = std::shared_ptr<GDALGroup>;
 
@@ -81,6 +83,15 @@ void end_earlier(Session& session, std::vector<std::string> paths) {
   }
 }
 
+// The sidecar of a raster is in the folder of its array (sidecar.h).
+void keep_sidecar(Session& session, const std::string& path) {
+  zarrcore::Store& store = *session.hierarchy().store();
+  if (session.icechunk() != nullptr) return;
+  if (const auto text = store.get(path + "/gdal.aux.xml", kMostOfSidecar)) {
+    store.put(path + std::string(kNew) + "/gdal.aux.xml", text->span());
+  }
+}
+
 void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstList options,
                    const CommandProgress& progress) {
   Session& session = dataset.session();
@@ -123,6 +134,7 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
     if (session.hierarchy().node(beside)) session.erase_node(beside);
     throw;
   }
+  keep_sidecar(session, path);
   take_name(session, path);
 }
 
@@ -153,6 +165,11 @@ CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& pro
   for (const std::string& option : arguments.list("options")) {
     if (option.find('=') == std::string::npos) {
       throw Error(option + " is not a creation option, such as BLOCKSIZE=512,512");
+    }
+    const std::string key = option.substr(0, option.find('='));
+    const Option* known = find_creation_option(key);
+    if (known == nullptr || (known->scope & kArrayOption) == 0) {
+      throw Error(key + " is no creation option of arrays");
     }
     options.AddString(option.c_str());
   }

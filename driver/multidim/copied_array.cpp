@@ -132,6 +132,22 @@ bool is_given_other_than(const CreationOptions& options, const char* name,
   return given && !std::equal(given->begin(), given->end(), lengths.begin(), lengths.end());
 }
 
+bool has_shards(const ArrayMetadata& array) {
+  return !array.codecs.empty() && array.codecs.front().name == "sharding_indexed";
+}
+
+// Gives chunks, which are inner chunks if `layout` has shards, the codecs that those of `old` have.
+void keep_codecs(ArrayMetadata& layout, const ArrayMetadata& old) {
+  auto codecs = has_shards(old)
+                    ? zarrcore::codecs_member(old.codecs.front().configuration, "codecs")
+                    : old.codecs;
+  if (has_shards(layout)) {
+    layout.codecs.front().configuration["codecs"] = zarrcore::format_codec_list(codecs);
+  } else {
+    layout.codecs = std::move(codecs);
+  }
+}
+
 // Metadata for an array created by `creation`, without attributes: like the original as far as
 // creation options leave that open. The first that the format can express is the best.
 std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreation& creation) {
@@ -150,7 +166,8 @@ std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreati
   NewArray array = creation.array;
   CPLStringList rest(creation.options);
   std::vector<ArrayMetadata> layouts;
-  const auto add = [&](bool keeps_codecs) {
+  enum class Kept : std::uint8_t { none, codecs, codecs_and_chunks };
+  const auto add = [&](Kept kept) {
     try {
       ArrayMetadata layout = make_array_metadata(array, rest.List());
       layout.fill_value = old.fill_value;
@@ -160,10 +177,12 @@ std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreati
       // A fill value that only the format required would mean nodata.
       const bool is_of_format = old.fill_value_is_mandatory && !original.packing().nodata;
       if (is_of_format && !layout.fill_value_is_mandatory) layout.fill_value.reset();
-      if (keeps_codecs) {
+      if (kept == Kept::codecs_and_chunks) {
         layout.codecs = old.codecs;
         layout.chunk_shape = old.chunk_shape;
         layout.chunk_runs = old.chunk_runs;
+      } else if (kept == Kept::codecs) {
+        keep_codecs(layout, old);
       }
       layouts.push_back(std::move(layout));
     } catch (const zarrcore::Error&) {
@@ -174,11 +193,18 @@ std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreati
     array.stored_type = old.data_type;
   }
   if (!has_chunks) {
-    const std::string lengths = zarrcore::shape_text(original.core().inner_chunk_shape(), ",");
-    if (!lengths.empty()) rest.SetNameValue("BLOCKSIZE", lengths.c_str());
+    const std::string inner = zarrcore::shape_text(original.core().inner_chunk_shape(), ",");
+    const std::string outer = zarrcore::shape_text(old.chunk_shape, ",");
+    if (!inner.empty()) rest.SetNameValue("BLOCKSIZE", inner.c_str());
+    if (has_shards(old) && old.chunk_runs.empty() && array.format->new_array_rules()->has_shards) {
+      rest.SetNameValue("BLOCKSIZE", outer.c_str());
+      rest.SetNameValue("SHARD_CHUNK_SHAPE", inner.c_str());
+    }
   }
-  if (array.stored_type && !has_chunks && !has_codecs && original.core().can_encode()) add(true);
-  add(false);
+  if (array.stored_type && !has_codecs && original.core().can_encode()) {
+    add(has_chunks ? Kept::codecs : Kept::codecs_and_chunks);
+  }
+  add(Kept::none);
   return layouts;
 }
 
