@@ -123,6 +123,36 @@ def test_errors_of_rechunk(store):
     assert {file: file.read_bytes() for file in store.rglob("*") if file.is_file()} == before
 
 
+def test_rechunk_does_not_lose_what_others_write(tmp_path):
+    """While it copies: the array stays as the other program has left it."""
+    data = np.random.default_rng(1).integers(0, 9, (6000, 1000), "u2")
+    write_group(tmp_path / "a.zarr")
+    write_array(tmp_path / "a.zarr/a", data, (100, 100), [BYTES, GZIP])
+    running = subprocess.Popen([PROGRAM, "rechunk", tmp_path / "a.zarr", "BLOCKSIZE=500,500",
+                                "COMPRESS=LZMA"], stderr=subprocess.PIPE, text=True)
+    new = tmp_path / "a.zarr/a.gdal-zarr-new"
+    while not list(new.glob("c/*/*")):
+        assert running.poll() is None
+    array = gdal.OpenEx(str(tmp_path / "a.zarr"), gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE
+                        ).GetRootGroup().OpenMDArray("a")
+    array.Write(np.full((1, 1), 77, "u2"), [0, 0], [1, 1])
+    del array
+    message = running.communicate()[1]
+    assert running.returncode == 2 and "was changed while it was copied" in message
+    data[0, 0] = 77
+    np.testing.assert_array_equal(values(tmp_path / "a.zarr", "/a"), data)
+    assert not new.exists()
+
+
+def test_rechunk_of_all_needs_all(store):
+    """And of one array, none of the others."""
+    (store / "line/zarr.json").write_text("{")
+    (store / "zarr.json").write_text('{"zarr_format": 3, "node_type": "group"}')
+    assert "line" in failure("rechunk", store, "BLOCKSIZE=8,8")
+    run("rechunk", store, "BLOCKSIZE=8,8", "--array=/a")
+    assert "use --into" in failure("rechunk", store / "a", "BLOCKSIZE=4,4")
+
+
 @pytest.fixture(scope="module")
 def shim(build_shim):
     return build_shim("kill_shim")
@@ -142,12 +172,33 @@ def test_killed_rechunk_loses_nothing(store, shim, tmp_path):
             break
         assert killed.returncode == -9, killed.stderr
         kills += 1
+        listed = gdal.OpenEx(str(copy), gdal.OF_MULTIDIM_RASTER).GetRootGroup().GetMDArrayNames()
+        assert sorted(name.partition(".")[0] for name in listed)[:1] == ["a"]
+        assert "a" not in listed or listed == ["a", "line"]
         run("rechunk", copy, "BLOCKSIZE=8,4", "--array=/a")
         np.testing.assert_array_equal(values(copy, "/a"), DATA)
         assert chunks(copy) == {"/a": [8, 4], "/g/b": [8, 1], "/line": [8]}
         run("repair", copy, "--apply")
         assert not [finding for finding in check(copy, "--read") if finding[0] != "leftover"]
     assert kills > 5
+
+
+def test_overviews_of_classes_are_no_averages(tmp_path):
+    classes = np.random.default_rng(1).choice(np.array([10, 200], "u1"), (64, 64))
+    for name in ("made.zarr", "colors.zarr"):
+        raster = gdal.GetDriverByName("Zarr").Create(
+            str(tmp_path / name), 64, 64, 1, gdal.GDT_Byte)
+        raster.GetRasterBand(1).WriteArray(classes)
+        if name == "colors.zarr":
+            raster.GetRasterBand(1).SetColorTable(gdal.ColorTable())
+        else:
+            raster.BuildOverviews("nearest", [2])
+        del raster
+        run("overviews", tmp_path / name, "2")
+        raster = gdal.Open(str(tmp_path / name))
+        level = raster.GetRasterBand(1).GetOverview(0).ReadAsArray()
+        assert sorted(set(level.flat)) == [10, 200]
+    assert "none" in failure("overviews", tmp_path / "made.zarr", "--resampling=none")
 
 
 # --- overviews and benchmark ----------------------------------------------------------------------

@@ -40,7 +40,8 @@ constexpr std::array kOverviewParameters{
     kStoreParameter,
     Parameter{"levels", ParameterKind::list,
               "Such as 2 4 8; by default those that exist, or down to 256 pixels"},
-    Parameter{"resampling", ParameterKind::text, "As of gdaladdo (average)"},
+    Parameter{"resampling", ParameterKind::text,
+              "As of gdaladdo (that of existing levels, or average)"},
     Parameter{"remove", ParameterKind::flag, "Remove all levels"},
 };
 constexpr std::array kBenchmarkParameters{kStoreParameter, kArrayParameter};

@@ -1,11 +1,14 @@
 #include <gdal.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <memory>
 
 #include "driver/commands/examined.h"
+#include "driver/raster/raster_dataset.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 
@@ -13,6 +16,8 @@ using zarrcore::Error;
 
 namespace {
 
+constexpr std::array<std::string_view, 9> kMethods{
+    "nearest", "average", "rms", "gauss", "cubic", "cubicspline", "lanczos", "bilinear", "mode"};
 constexpr int kSmallestLength = 256;  // of the coarsest level, in pixels
 
 int level_of(const std::string& text) {
@@ -40,6 +45,26 @@ std::vector<int> usual_levels(GDALDataset& dataset) {
   return levels;
 }
 
+// The method of the levels that exist; else one that makes no new values of classes.
+std::string usual_resampling(GDALDataset& dataset) {
+  if (const auto* raster = dynamic_cast<const RasterDataset*>(&dataset)) {
+    const Array& array = raster->view().array();
+    const auto attributes =
+        array.session()->attributes(std::string(zarrcore::parent_path(array.node_path())));
+    const zarrcore::Json* multiscales = zarrcore::find_member(*attributes, "multiscales");
+    const zarrcore::Json* layout =
+        multiscales == nullptr ? nullptr : zarrcore::find_member(*multiscales, "layout");
+    for (const zarrcore::Json& level : layout == nullptr ? zarrcore::Json::array() : *layout) {
+      const std::string* method = zarrcore::find_string(level, "resampling_method");
+      if (method != nullptr && std::ranges::find(kMethods, *method) != kMethods.end())
+        return *method;
+    }
+  }
+  GDALRasterBand& band = *dataset.GetRasterBand(1);
+  return band.GetColorTable() != nullptr || band.GetCategoryNames() != nullptr ? "nearest"
+                                                                               : "average";
+}
+
 }  // namespace
 
 CommandResult run_overviews(const Arguments& arguments, const CommandProgress& progress) {
@@ -57,7 +82,8 @@ CommandResult run_overviews(const Arguments& arguments, const CommandProgress& p
   }
   if (!removes && levels.empty()) levels = usual_levels(*dataset);
   const std::string resampling =
-      arguments.has("resampling") ? arguments.text("resampling") : "average";
+      arguments.has("resampling") ? arguments.text("resampling") : usual_resampling(*dataset);
+  if (EQUAL(resampling.c_str(), "none")) throw Error("levels have values: --resampling is none");
   CPLErrorReset();
   const bool is_done =
       (!removes && levels.empty()) ||

@@ -7,6 +7,7 @@
 //   3  NAME.gdal-zarr-old is erased
 //
 // A killed command is ended or undone by the next one, whatever arrays that is for.
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <span>
@@ -28,8 +29,8 @@ using zarrcore::Error;
 
 namespace {
 
-constexpr std::string_view kNew = ".gdal-zarr-new";
-constexpr std::string_view kOld = ".gdal-zarr-old";
+constexpr std::string_view kNew = kUnfinishedCopy;
+constexpr std::string_view kOld = kReplacedArray;
 constexpr std::uint64_t kMostOfSidecar = 64 << 20;
 
 using GroupPointer = std::shared_ptr<GDALGroup>;
@@ -44,16 +45,37 @@ std::unique_ptr<MultidimDataset> open_multidim(const std::string& path, unsigned
   return std::unique_ptr<MultidimDataset>(static_cast<MultidimDataset*>(opened.release()));
 }
 
-// The paths of all arrays.
-void add_arrays(const zarrcore::Hierarchy& hierarchy, const GDALGroup& group,
-                std::vector<std::string>& paths) {
-  for (const std::string& name : group.GetMDArrayNames()) {
-    const auto array = std::dynamic_pointer_cast<Array>(group.OpenMDArray(name));
-    if (array && hierarchy.node(array->node_path())) paths.push_back(array->node_path());
+struct StoredArrays {
+  std::vector<std::string> paths;
+  std::vector<std::string> problems;  // of nodes that cannot be read
+};
+
+void add_arrays(const zarrcore::Hierarchy& hierarchy, const std::string& group,
+                StoredArrays& arrays) {
+  for (const zarrcore::Child& child : hierarchy.children(group)) {
+    const std::string path = zarrcore::join_path(group, child.name);
+    switch (child.kind) {
+      case zarrcore::Child::Kind::array:
+        arrays.paths.push_back(path);
+        break;
+      case zarrcore::Child::Kind::group:
+        add_arrays(hierarchy, path, arrays);
+        break;
+      case zarrcore::Child::Kind::broken:
+        arrays.problems.push_back(child.problem);
+        break;
+    }
   }
-  for (const std::string& name : group.GetGroupNames()) {
-    if (const auto child = group.OpenGroup(name)) add_arrays(hierarchy, *child, paths);
+}
+
+StoredArrays arrays_of(const Session& session) {
+  StoredArrays arrays;
+  if (session.root_is_array()) {
+    arrays.paths.emplace_back();
+  } else {
+    add_arrays(session.hierarchy(), {}, arrays);
   }
+  return arrays;
 }
 
 void take_name(Session& session, const std::string& path) {
@@ -83,6 +105,27 @@ void end_earlier(Session& session, std::vector<std::string> paths) {
   }
 }
 
+// The values of an array in a store without transactions, to notice that another program writes.
+class StoredValues {
+ public:
+  StoredValues(const Session& session, const std::string& path) {
+    if (session.icechunk() != nullptr) return;  // whose commit notices it
+    zarrcore::Store& store = *session.hierarchy().store();
+    keys_ = store.list_all(path);
+    for (const std::string& key : keys_) versions_.push_back(store.current_version(key));
+  }
+
+  bool differ_from(const StoredValues& other) const {
+    return keys_ != other.keys_ ||
+           !std::ranges::equal(versions_, other.versions_,
+                               [](const auto& a, const auto& b) { return !a.differs_from(b); });
+  }
+
+ private:
+  std::vector<std::string> keys_;
+  std::vector<zarrcore::ValueVersion> versions_;
+};
+
 // The sidecar of a raster is in the folder of its array (sidecar.h).
 void keep_sidecar(Session& session, const std::string& path) {
   zarrcore::Store& store = *session.hierarchy().store();
@@ -107,6 +150,7 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
     }
   }
   try {
+    const StoredValues before(session, path);
     const auto source = group ? group->OpenMDArray(last_name(path)) : nullptr;
     const auto target = source ? group->CreateMDArray(last_name(beside), source->GetDimensions(),
                                                       source->GetDataType(), options)
@@ -129,20 +173,25 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
           metadata.dimension_names = std::get<zarrcore::ArrayMetadata>(*old).dimension_names;
         },
         zarrcore::NodeKind::array);
+    keep_sidecar(session, path);
     session.flush();
+    if (StoredValues(session, path).differ_from(before)) {
+      throw Error('/' + path + " was changed while it was copied, and stays as it is");
+    }
   } catch (const Error&) {
     if (session.hierarchy().node(beside)) session.erase_node(beside);
     throw;
   }
-  keep_sidecar(session, path);
   take_name(session, path);
 }
 
 std::vector<std::string> wanted_arrays(MultidimDataset& dataset, const std::string& name) {
-  std::vector<std::string> all;
-  add_arrays(dataset.session().hierarchy(), *dataset.GetRootGroup(), all);
+  const StoredArrays all = arrays_of(dataset.session());
+  if (name.empty() && !all.problems.empty()) {
+    throw Error(all.problems.front() + "; --array chooses another array");
+  }
   std::vector<std::string> wanted;
-  for (const std::string& path : all) {
+  for (const std::string& path : all.paths) {
     const auto array = dataset.session().array(path);
     if (name.empty() ? array->core().shape().size() >= 2 : node_name(path) == name) {
       wanted.push_back(path);
@@ -199,10 +248,9 @@ CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& pro
     if (session.icechunk() == nullptr && !traits.is_folder) {
       throw Error(path + ": renaming is not a single operation there: use --into");
     }
-    std::vector<std::string> all;
-    add_arrays(session.hierarchy(), *dataset->GetRootGroup(), all);
+    if (session.root_is_array()) throw Error(path + ": the store is one array: use --into");
     try {
-      end_earlier(session, all);
+      end_earlier(session, arrays_of(session).paths);
       arrays = wanted_arrays(*dataset, name);
       for (std::size_t i = 0; i < arrays.size(); ++i) {
         rechunk_array(*dataset, arrays[i], options.List(), [&](double complete) {

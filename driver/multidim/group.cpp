@@ -87,7 +87,8 @@ std::vector<std::string> Group::child_paths(zarrcore::NodeKind kind) const {
     return paths;
   }
   for (const std::string& name : session_->hierarchy().child_names(node_path_, kind)) {
-    paths.push_back(join_path(node_path_, name));
+    std::string path = join_path(node_path_, name);
+    if (!session_->is_unfinished_copy(path)) paths.push_back(std::move(path));
   }
   return paths;
 }

@@ -53,6 +53,14 @@ std::shared_ptr<const zarrcore::ArrayMetadata> StoredNodes::coordinate_metadata(
   }
 }
 
+bool StoredNodes::is_unfinished_copy(const std::string& node_path) const {
+  for (const std::string_view suffix : {kUnfinishedCopy, kReplacedArray}) {
+    if (!node_path.ends_with(suffix)) continue;
+    return array_metadata(node_path.substr(0, node_path.size() - suffix.size())) != nullptr;
+  }
+  return false;
+}
+
 bool StoredNodes::is_dimension_variable(const std::string& node_path) const {
   const auto array = array_metadata(node_path);
   return array && array->dimension_names.size() == 1 &&

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,10 @@ struct PyramidLevel {
 
   const zarrcore::Json& entry() const { return multiscales->levels[level].entry; }
 };
+
+// Suffixes of the names of the two, which are not listed beside the array that has the name.
+inline constexpr std::string_view kUnfinishedCopy = ".gdal-zarr-new";
+inline constexpr std::string_view kReplacedArray = ".gdal-zarr-old";
 
 // The pyramids of a store, and the arrays that are their levels.
 class Pyramids {
@@ -114,6 +119,8 @@ class StoredNodes {
   // stay readable without it: a warning, once for each array, states what they lack.
   std::shared_ptr<const zarrcore::ArrayMetadata> coordinate_metadata(
       const std::string& node_path) const;
+  // Returns true for an array that `rechunk` makes, or has replaced, while the other one exists.
+  bool is_unfinished_copy(const std::string& node_path) const;
   // Returns true if the array has one dimension, and the dimension has the array's name.
   bool is_dimension_variable(const std::string& node_path) const;
   // Pyramids, also those that a group above the store describes.

@@ -78,7 +78,7 @@ void collect(const Session& session, const std::string& group, Collected& found)
       continue;
     }
     const auto array = session.array_metadata(path);
-    if (!array) continue;
+    if (!array || session.is_unfinished_copy(path)) continue;
     if (!array->shape.empty()) found.candidates.array_paths.insert(path);
     add_helpers(array->attributes, group, found);
     if (is_gcp_group(group)) helpers.insert(path);
