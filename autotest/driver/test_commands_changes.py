@@ -72,8 +72,8 @@ def test_rechunk_keeps_what_options_leave_open(store):
     run("rechunk", store, "BLOCKSIZE=8,2", "--array=/a")
     assert codecs(store, "a")[0] == ["bytes", "zstd"]
     np.testing.assert_array_equal(values(store, "/a"), DATA)
-    assert "BLOKSIZE is no creation option" in failure("rechunk", store, "BLOKSIZE=8,8")
-    assert "FORMAT is no creation option" in failure("rechunk", store, "FORMAT=ZARR_V2")
+    assert "BLOKSIZE is not a creation option" in failure("rechunk", store, "BLOKSIZE=8,8")
+    assert "FORMAT is not a creation option" in failure("rechunk", store, "FORMAT=ZARR_V2")
 
 
 def test_rechunk_keeps_sidecars_and_statistics(tmp_path):

@@ -218,7 +218,7 @@ CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& pro
     const std::string key = option.substr(0, option.find('='));
     const Option* known = find_creation_option(key);
     if (known == nullptr || (known->scope & kArrayOption) == 0) {
-      throw Error(key + " is no creation option of arrays");
+      throw Error(key + " is not a creation option of arrays");
     }
     options.AddString(option.c_str());
   }

@@ -189,12 +189,8 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path,
     auto own = format_->read_node(documents(), normalized, wanted);
     return own ? std::move(own) : read_copied_node(normalized);
   });
-  if (!found) return nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    read_documents_.insert_or_assign(normalized, std::move(read));
-  }
-  return nodes_.add(normalized, std::move(*found));
+  if (found) note_read(normalized, std::move(read));
+  return found ? nodes_.add(normalized, std::move(*found)) : nullptr;
 }
 
 bool Hierarchy::has(std::string_view path, NodeKind kind) const {

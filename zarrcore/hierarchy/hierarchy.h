@@ -195,6 +195,7 @@ class ZARRCORE_API Hierarchy {
   ReadDocuments documents_now(const std::string& path) const;
   ReadDocuments copies_now() const;
   ReadDocuments documents_to_read(const std::string& path) const;
+  void note_read(const std::string& path, ReadDocuments read) const;
   void refresh_copies(const ReadDocuments& now) const;
   std::vector<std::string> listed_names(const DocumentSource& source,
                                         const std::string& group) const;

@@ -57,6 +57,11 @@ Hierarchy::ReadDocuments Hierarchy::documents_to_read(const std::string& path) c
   return *read_copies_;
 }
 
+void Hierarchy::note_read(const std::string& path, ReadDocuments read) const {
+  const std::lock_guard lock(mutex_);
+  read_documents_.insert_or_assign(path, std::move(read));
+}
+
 // Consolidated metadata may be missing because a program that changes nodes has removed it and will
 // write it again; until then, the nodes' own documents are used. On a server, which may not list
 // nodes, the old consolidated metadata stays in use.
