@@ -198,3 +198,24 @@ def test_a_server_that_ignores_conditions(server, version, tmp_path, monkeypatch
     with pytest.raises(RuntimeError, match="ignores conditions"):
         open_to_write(PATH)
     assert state(server, tmp_path / "copy") == before
+
+
+@commits
+def test_a_busy_server_proves_nothing(server, version, tmp_path, monkeypatch):
+    """It ignores conditions, and has no time when that is tried."""
+    make(version)
+    monkeypatch.setattr(server.RequestHandlerClass, "meets_conditions", lambda *_: True)
+    before = state(server, tmp_path / "copy")
+    seen = []
+
+    def fail(method, path):
+        if method == "PUT" and "zarr-partial" in path:
+            seen.append(path)
+        return 503 if method == "PUT" and len(seen) > 1 else None
+
+    server.fail = fail
+    gdal.VSICurlClearCache()
+    with pytest.raises(RuntimeError):
+        open_to_write(PATH)
+    server.fail = lambda *_: None
+    assert seen and state(server, tmp_path / "copy") == before

@@ -92,7 +92,11 @@ struct LastCall {
 bool is_to_replace(const GDALOpenInfo& info) {
   constexpr int kKinds = GDAL_OF_RASTER | GDAL_OF_VECTOR;
   if ((info.nOpenFlags & kKinds) == kKinds) return true;
-  return errors_are_quiet().value_or(false);
+#if GDAL_ZARR_AT_LEAST(3, 11)
+  return CPLGetErrorHandler(nullptr) == CPLQuietErrorHandler;
+#else
+  return false;
+#endif
 }
 
 // Without warnings: opening the store reports them.
@@ -139,14 +143,6 @@ bool is_zarr(GDALOpenInfo* info, std::optional<ProbedFolder>& folder) {
   }
   return (find_zarr_folder(info->pszFilename, info->eAccess, folder) || is_packed_store(info) ||
           is_icechunk_folder(info->pszFilename) || is_xcube_pyramid(info->pszFilename));
-}
-
-std::optional<bool> errors_are_quiet() {
-#if GDAL_ZARR_AT_LEAST(3, 11)
-  return CPLGetErrorHandler(nullptr) == CPLQuietErrorHandler;
-#else
-  return std::nullopt;
-#endif
 }
 
 int identify(GDALOpenInfo* info) {

@@ -206,8 +206,7 @@ CPLErr delete_store(const char* name) {
     }
     // Programs delete before they create, and an error would become that of creating.
     const Purpose purpose = last_purpose(name);
-    const bool is_asked_for = purpose == Purpose::replacing && !errors_are_quiet().value_or(true);
-    if (purpose != Purpose::unknown && !is_asked_for && is_repository(name)) {
+    if (purpose != Purpose::unknown && is_repository(name)) {
       const std::string kept = std::string(name) + " is an Icechunk repository: nothing is removed";
       if (purpose == Purpose::replacing) {
         debug(kept);

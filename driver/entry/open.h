@@ -45,8 +45,6 @@ std::optional<ProbedFolder> take_identified(const GDALOpenInfo* info);
 enum class Purpose : std::uint8_t { unknown, reading, replacing };
 Purpose last_purpose(const std::string& name);
 void note_opened(const std::string& name);
-// Whether this thread's errors are dropped; nullopt if GDAL cannot tell.
-std::optional<bool> errors_are_quiet();
 
 // Returns true if a path names a metadata document in an archive that would be opened as a raster.
 bool is_zipped_document(const GDALOpenInfo* info);
