@@ -1,4 +1,5 @@
 """Commands that change arrays and repositories: rechunk, overviews, branches, commits."""
+import fcntl
 import json
 import os
 import shutil
@@ -144,6 +145,25 @@ def test_rechunk_does_not_lose_what_others_write(tmp_path):
     assert not new.exists()
 
 
+def test_one_rechunk_of_a_store_at_a_time(store):
+    (store / ".gdal-zarr-rechunk").mkdir()
+    folder = os.open(store / ".gdal-zarr-rechunk", os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    arguments = "rechunk", store, "BLOCKSIZE=8,8", "--config", "ZARR_LOCK_TIMEOUT", "0.1"
+    assert "gdal-zarr-rechunk" in failure(*arguments) and chunks(store)["/a"] == [4, 4]
+    os.close(folder)
+    run(*arguments)
+    assert chunks(store)["/a"] == [8, 8] and not (store / ".gdal-zarr-rechunk").exists()
+
+
+def test_rechunk_checks_all_arrays_first(store):
+    write_array(store / "z", np.zeros((2, 2, 2)), (2, 2, 2))
+    run("consolidate", store)
+    message = failure("rechunk", store, "BLOCKSIZE=8,8")
+    assert "/z: BLOCKSIZE has 2 lengths, but the array has 3 dimensions" in message
+    assert chunks(store)["/a"] == [4, 4]
+
+
 def test_rechunk_of_all_needs_all(store):
     """And of one array, none of the others."""
     (store / "line/zarr.json").write_text("{")
@@ -238,6 +258,20 @@ def test_benchmark(tmp_path):
     better = result["better_chunk_shape"]
     assert better[0] > 1 and np.prod(better) <= 64 * 64 * 1.01
     assert "would serve all of these better" in output("benchmark", path)
+
+
+def test_benchmark_is_bounded(tmp_path):
+    write_group(tmp_path)
+    write_array(tmp_path / "many", np.ones((2,) * 16, "u1"), (1,) * 4 + (2,) * 12)
+    write_array(tmp_path / "wide", np.ones((1, 4), "c16"), (1, 4))
+    document = json.loads((tmp_path / "wide/zarr.json").read_text())
+    document["shape"] = [1, 2**28]
+    document["chunk_grid"]["configuration"]["chunk_shape"] = [1, 2**20]
+    (tmp_path / "wide/zarr.json").write_text(json.dumps(document))
+    shutil.rmtree(tmp_path / "wide/c")
+    many, wide = run("benchmark", tmp_path)["arrays"]
+    assert "better_chunk_shape" not in many
+    assert "row" not in wide and wide["window"]["count"] == [1, 512]
 
 
 # --- Icechunk -------------------------------------------------------------------------------------

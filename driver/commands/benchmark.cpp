@@ -9,6 +9,7 @@
 #include "driver/gdal/worker_scope.h"
 #include "zarrcore/array/typed_values.h"
 #include "zarrcore/base/buffer.h"
+#include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
 
@@ -19,8 +20,9 @@ using zarrcore::Shape;
 
 namespace {
 
-constexpr std::uint64_t kWindow = 512;  // pixels along both axes
-constexpr std::uint64_t kMostElements = std::uint64_t{1} << 28;
+constexpr std::uint64_t kWindow = 512;                        // pixels along both axes
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;  // of one read
+constexpr std::size_t kMostDimensions = 6;  // of arrays for which chunks are proposed
 
 struct Pattern {
   const char* name;
@@ -58,6 +60,7 @@ double waste(const std::vector<Pattern>& patterns, const Shape& chunk) {
 
 // Of the chunks with about as many elements, by powers of two, one that wastes the least.
 Shape better_chunk(const Shape& shape, const Shape& present, const std::vector<Pattern>& patterns) {
+  if (shape.size() > kMostDimensions) return present;
   double elements = 1;
   for (const std::uint64_t length : present) elements *= static_cast<double>(length);
   Shape best = present;
@@ -157,6 +160,7 @@ CommandResult run_benchmark(const Arguments& arguments, const CommandProgress& p
     const Shape& shape = array->shape();
     const bool is_empty = std::ranges::find(shape, 0U) != shape.end();
     if (shape.size() < 2 || is_empty || array->data_type().is_variable()) continue;
+    const auto item_size = std::max<std::uint64_t>(1, array->data_type().item_size);
     const std::vector<Pattern> patterns = patterns_of(shape);
     const auto inner = array->inner_chunk_shape();
     const Shape chunk(inner.begin(), inner.end());
@@ -164,9 +168,8 @@ CommandResult run_benchmark(const Arguments& arguments, const CommandProgress& p
     result.text +=
         node_name(arrays[i]) + " in chunks of " + zarrcore::shape_text(chunk, " x ") + '\n';
     for (const Pattern& pattern : patterns) {
-      std::uint64_t elements = 1;
-      for (const std::uint64_t length : pattern.count) elements *= length;
-      if (elements > kMostElements) continue;
+      const auto elements = zarrcore::checked_product(pattern.count);
+      if (!elements || *elements > kMostBytes / item_size) continue;
       json[pattern.name] = measure(path, arrays[i], pattern);
       result.text += cost_line(pattern.name, json[pattern.name]);
     }

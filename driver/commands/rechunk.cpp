@@ -9,6 +9,7 @@
 // A killed command is ended or undone by the next one, whatever arrays that is for.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -31,6 +32,7 @@ namespace {
 
 constexpr std::string_view kNew = kUnfinishedCopy;
 constexpr std::string_view kOld = kReplacedArray;
+constexpr std::string_view kRunning = ".gdal-zarr-rechunk";  // an empty folder of the store
 constexpr std::uint64_t kMostOfSidecar = 64 << 20;
 
 using GroupPointer = std::shared_ptr<GDALGroup>;
@@ -77,6 +79,20 @@ StoredArrays arrays_of(const Session& session) {
   }
   return arrays;
 }
+
+// Held while a command changes a store in place: another one would take its copies for leftovers.
+class RunningRechunk {
+ public:
+  RunningRechunk(zarrcore::Store& store, const std::string& path)
+      : folder_(path + '/' + std::string(kRunning)), lock_(store.lock(kRunning)) {}
+  ~RunningRechunk() { VSIRmdir(folder_.c_str()); }
+  RunningRechunk(const RunningRechunk&) = delete;
+  RunningRechunk& operator=(const RunningRechunk&) = delete;
+
+ private:
+  std::string folder_;
+  std::unique_ptr<zarrcore::StoreLock> lock_;
+};
 
 void take_name(Session& session, const std::string& path) {
   const std::string name = last_name(path);
@@ -185,15 +201,29 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
   take_name(session, path);
 }
 
-std::vector<std::string> wanted_arrays(MultidimDataset& dataset, const std::string& name) {
+// All arrays are checked before the first one changes.
+void check_rank(const std::string& path, std::size_t rank, const CPLStringList& options) {
+  for (const char* const option : {"BLOCKSIZE", "SHARD_CHUNK_SHAPE"}) {
+    const char* const lengths = options.FetchNameValue(option);
+    if (lengths == nullptr) continue;
+    const auto count = static_cast<std::size_t>(std::ranges::count(std::string(lengths), ',')) + 1;
+    if (count == rank) continue;
+    throw Error(node_name(path) + ": " + option + " has " + std::to_string(count) +
+                " lengths, but the array has " + std::to_string(rank) + " dimensions");
+  }
+}
+
+std::vector<std::string> wanted_arrays(MultidimDataset& dataset, const std::string& name,
+                                       const CPLStringList& options) {
   const StoredArrays all = arrays_of(dataset.session());
   if (name.empty() && !all.problems.empty()) {
     throw Error(all.problems.front() + "; --array chooses another array");
   }
   std::vector<std::string> wanted;
   for (const std::string& path : all.paths) {
-    const auto array = dataset.session().array(path);
-    if (name.empty() ? array->core().shape().size() >= 2 : node_name(path) == name) {
+    const std::size_t rank = dataset.session().array(path)->core().shape().size();
+    if (name.empty() ? rank >= 2 : node_name(path) == name) {
+      check_rank(path, rank, options);
       wanted.push_back(path);
     }
   }
@@ -226,7 +256,7 @@ CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& pro
   if (!into.empty()) {
     if (path_exists(into)) throw Error(into + " already exists");
     const auto source = open_multidim(path, 0);
-    arrays = wanted_arrays(*source, name);
+    arrays = wanted_arrays(*source, name, options);
     const bool is_v2 = &source->session().hierarchy().format() == &zarrcore::v2_format();
     CPLStringList all;
     all.SetNameValue("FORMAT", is_v2 ? "ZARR_V2" : "ZARR_V3");
@@ -242,16 +272,21 @@ CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& pro
     if (!has_icechunk_prefix(path) && !is_folder(path)) {
       throw Error(path + ": only arrays of folders and of Icechunk repositories change in place");
     }
-    const auto dataset = open_multidim(path, GDAL_OF_UPDATE);
-    Session& session = dataset->session();
-    const auto& traits = session.hierarchy().store()->traits();
-    if (session.icechunk() == nullptr && !traits.is_folder) {
-      throw Error(path + ": renaming is not a single operation there: use --into");
+    auto dataset = open_multidim(path, GDAL_OF_UPDATE);
+    std::optional<RunningRechunk> running;
+    if (dataset->session().icechunk() == nullptr) {
+      zarrcore::Store& store = *dataset->session().hierarchy().store();
+      if (!store.traits().is_folder) {
+        throw Error(path + ": renaming is not a single operation there: use --into");
+      }
+      running.emplace(store, path);
+      dataset = open_multidim(path, GDAL_OF_UPDATE);  // as the command before has left it
     }
+    Session& session = dataset->session();
     if (session.root_is_array()) throw Error(path + ": the store is one array: use --into");
     try {
       end_earlier(session, arrays_of(session).paths);
-      arrays = wanted_arrays(*dataset, name);
+      arrays = wanted_arrays(*dataset, name, options);
       for (std::size_t i = 0; i < arrays.size(); ++i) {
         rechunk_array(*dataset, arrays[i], options.List(), [&](double complete) {
           return progress((static_cast<double>(i) + complete) / static_cast<double>(arrays.size()));
