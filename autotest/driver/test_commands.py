@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import numcodecs
@@ -264,6 +265,21 @@ def test_migrate(v2_store):
     assert document["attributes"] == {"units": "m", "_FillValue": 0}
     assert document["chunk_key_encoding"] == {"name": "v2", "configuration": {"separator": "."}}
     assert document["codecs"][-1]["configuration"]["shuffle"] == "bitshuffle"
+
+
+def test_migrate_of_archives_parts_and_times(v2_store):
+    times = np.arange(4).astype("M8[s]")
+    write_v2(v2_store, "time", times, {"_ARRAY_DIMENSIONS": ["time"]}, chunks=(2,), fill_value=0)
+    archive = shutil.make_archive(str(v2_store.with_name("packed")), "zip", v2_store)
+    run("migrate", archive, "--apply")
+    assert run("info", archive)["format"] == "Zarr v3"
+    assert check(archive, "--read") == []
+    np.testing.assert_array_equal(values(archive, "/gzip"), DATA)
+    with zipfile.ZipFile(archive) as opened:
+        assert not [name for name in opened.namelist() if "partial" in name or ".z" in name]
+    assert "is part of the store" in failure("migrate", v2_store / "g", "--apply")
+    run("migrate", v2_store, "--apply")
+    assert "_FillValue" not in json.loads((v2_store / "time/zarr.json").read_text())["attributes"]
 
 
 @pytest.mark.skipif(not hasattr(zarr, "config"), reason="needs zarr-python 3")

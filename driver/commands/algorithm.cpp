@@ -57,7 +57,7 @@ class CommandAlgorithm final : public GDALAlgorithm {
         if (is_set) arguments.set(name, "YES");
       }
       const CommandResult result = command_.run(arguments, [&](double complete) {
-        return progress == nullptr || progress(complete, "", progress_data) != 0;
+        return progress == nullptr || is_json_ || progress(complete, "", progress_data) != 0;
       });
       output_ =
           is_json_ ? zarrcore::dump_json(result.json, {.indentation = 2}) + '\n' : result.text;

@@ -6,6 +6,7 @@
 #include "driver/commands/examined.h"
 #include "driver/conventions/attribute_change.h"
 #include "driver/conventions/packing.h"
+#include "driver/entry/manage.h"
 #include "driver/gdal/worker_scope.h"
 #include "zarrcore/array/stored_chunks.h"
 #include "zarrcore/array/typed_values.h"
@@ -51,7 +52,9 @@ std::vector<Document> documents_of(const zarrcore::Hierarchy& hierarchy,
     ArrayMetadata migrated = zarrcore::migrated_to_v3(array.metadata);
     // Readers of v2 mask the fill value; in v3, only what `_FillValue` states.
     const Packing packing = read_packing(array.metadata);
-    if (packing.nodata && !migrated.attributes.contains("_FillValue") &&
+    // xarray cannot decode a `_FillValue` of times.
+    if (packing.nodata && !migrated.data_type.is_time() &&
+        !migrated.attributes.contains("_FillValue") &&
         !migrated.attributes.contains("missing_value")) {
       const AttributeChange change = write_packing(migrated, packing, true).attributes;
       migrated.attributes = apply_change(std::move(migrated.attributes), change);
@@ -128,6 +131,7 @@ std::vector<Document> new_documents(const zarrcore::Hierarchy& hierarchy,
 CommandResult run_migrate(const Arguments& arguments, const CommandProgress& progress) {
   const std::string path = store_of(arguments);
   const bool applies = applies_changes(arguments);
+  check_is_whole(path);
   const auto hierarchy = open_examined(path);
   zarrcore::Store& store = *hierarchy->store();
   const zarrcore::Format& format = hierarchy->format();
@@ -159,9 +163,12 @@ CommandResult run_migrate(const Arguments& arguments, const CommandProgress& pro
                 '\n';
   if (!applies) return result;
 
-  if (!is_continued) open_changed(path);  // throws if it cannot be written
-  for (const Document& document : documents) put_document(store, zarrcore::v3_format(), document);
-  store.flush();
+  if (!is_continued) {
+    const auto changed = open_changed(path);
+    for (const Document& document : documents)
+      put_document(*changed->store(), zarrcore::v3_format(), document);
+    changed->store()->flush();
+  }
   end_migration(path, examined);
   return result;
 }

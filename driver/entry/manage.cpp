@@ -58,10 +58,7 @@ std::string whole_store(const char* name) {
   if (!is_folder(path) ? !is_packed_store(&info) : !is_zarr_folder(path)) {
     throw Error(path + " is not a Zarr store");
   }
-  const std::string above = CPLGetPath(path.c_str());
-  if (is_folder(path) && !above.empty() && !is_whole_by_name(path) && is_zarr_folder(above)) {
-    throw Error(path + " is part of the store " + above);
-  }
+  check_is_whole(path);
   return path;
 }
 
@@ -195,6 +192,13 @@ bool is_used(const std::string& path, zarrcore::Store& store) {
 }
 
 }  // namespace
+
+void check_is_whole(const std::string& path) {
+  const std::string above = CPLGetPath(path.c_str());
+  if (is_folder(path) && !above.empty() && !is_whole_by_name(path) && is_zarr_folder(above)) {
+    throw Error(path + " is part of the store " + above);
+  }
+}
 
 CPLErr delete_store(const char* name) {
   return guarded(CE_Failure, [&] {

@@ -17,6 +17,9 @@ CPLErr delete_store(const char* name);
 CPLErr rename_store(const char* new_name, const char* old_name);
 CPLErr copy_store(const char* new_name, const char* old_name);
 
+// Throws zarrcore::Error when the folder at a path is a group or array of the store around it.
+void check_is_whole(const std::string& path);
+
 // The path of the store that a name means; for an Icechunk repository, with the branch that the
 // options choose. Throws zarrcore::Error when it names an array.
 std::string new_store_path(const char* name, const CreationOptions& options);
