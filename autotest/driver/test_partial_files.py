@@ -129,7 +129,9 @@ def test_after_kills_nothing_stays(store):
         for y in range(0, 40, 16):
             for x in range(0, 40, 16):
                 chunk = pixels[y:y + 16, x:x + 16]
-                assert (chunk == chunk[0, 0]).all() or round_ == 0
+                # A writer that was killed early has left the chunk as it was.
+                old = DATA[y:y + 16, x:x + 16]
+                assert (chunk == chunk[0, 0]).all() or np.array_equal(chunk, old)
         if found > 0 and round_ >= rounds(6, 99):
             break
     assert found > 0

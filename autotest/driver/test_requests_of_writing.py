@@ -99,7 +99,7 @@ def test_create(server, version, action, most):
     pytest.param(lambda: resize([2 * SIZE, SIZE]), {"ZARR_V2": 19, "ZARR_V3": 17},
                  marks=resizes, id="grow"),
     pytest.param(delete_array, {"ZARR_V2": 20, "ZARR_V3": 18}, marks=deletes),
-    (delete_store, {"ZARR_V2": 10, "ZARR_V3": 10}),
+    (delete_store, {"ZARR_V2": 14, "ZARR_V3": 12}),
 ])
 @pytest.mark.parametrize("version", FORMATS)
 def test_change(server, version, action, most):

@@ -57,6 +57,24 @@ def test_filters_of_hdf5(tmp_path, filters, dtype):
 
 
 @needs_blocks
+def test_checksums_before_other_filters(tmp_path):
+    """Are not at the end of a chunk; a chunk of zeros does not show it."""
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        filters = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        filters.set_chunk((60, 150))
+        filters.set_fletcher32()
+        filters.set_shuffle()
+        made = h5py.h5d.create(file.id, b"v", h5py.h5t.NATIVE_INT32,
+                               h5py.h5s.create_simple(DATA.shape), filters)
+        data = np.where(np.arange(120)[:, None] < 60, 0, DATA).astype("i4")
+        made.write(h5py.h5s.ALL, h5py.h5s.ALL, data)
+    with pytest.raises(RuntimeError, match="comes after a checksum"):
+        make_virtual(tmp_path / "a.h5", tmp_path / "a.json")
+    assert make_virtual(tmp_path / "a.h5", tmp_path / "b.json", "AUTO") is not None
+    np.testing.assert_array_equal(read(tmp_path / "b.json", "v"), data)
+
+
+@needs_blocks
 @pytest.mark.parametrize("stored", [[1, 1], [0, 0]])
 def test_chunks_that_hdf5_does_not_store(tmp_path, stored):
     """GDAL 3.13 tells the places of other chunks then, also where the first one is right."""

@@ -4,6 +4,9 @@
 #include <array>
 #include <charconv>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "driver/commands/examined.h"
 #include "driver/raster/raster_dataset.h"

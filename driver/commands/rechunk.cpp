@@ -15,7 +15,6 @@
 
 #include "driver/commands/examined.h"
 #include "driver/entry/create.h"
-#include "driver/multidim/array.h"
 #include "driver/multidim/group.h"
 #include "driver/multidim/session.h"
 #include "driver/new_array/creation_options.h"

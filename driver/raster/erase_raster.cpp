@@ -1,6 +1,5 @@
 #include "driver/raster/erase_raster.h"
 
-#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>

@@ -204,7 +204,10 @@ bool RasterBand::set_name_in_list(const std::string& name) {
       is_list ? *stored
               : zarrcore::Json(zarrcore::Json::array_t(static_cast<std::size_t>(count), ""));
   names[static_cast<std::size_t>(view().other_indexes(nBand - 1)[0])] = name;
-  if (std::ranges::all_of(names, [](const zarrcore::Json& each) { return each == ""; })) {
+  if (std::ranges::all_of(names, [](const zarrcore::Json& each) {
+        const auto* text = each.get_ptr<const std::string*>();
+        return text != nullptr && text->empty();
+      })) {
     if (stored != nullptr) array().erase_attribute(kLongName);
   } else {
     array().set_attribute(kLongName, names);

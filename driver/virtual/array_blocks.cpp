@@ -92,6 +92,8 @@ BlockEncoding encoding_of(CSLConstList info) {
       const std::string value = values[i];
       if (name == "ENDIANNESS") {
         encoding.is_big = EQUAL(value.c_str(), "BIG");
+      } else if (name == "FILTER" && encoding.has_checksum) {
+        throw Error("filter " + value + " comes after a checksum");
       } else if (name == "FILTER" && EQUAL(value.c_str(), "SHUFFLE")) {
         encoding.is_shuffled = true;
       } else if (name == "FILTER" && EQUAL(value.c_str(), "FLETCHER32")) {
