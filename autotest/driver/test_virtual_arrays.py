@@ -57,6 +57,22 @@ def test_filters_of_hdf5(tmp_path, filters, dtype):
 
 
 @needs_blocks
+def test_places_of_other_blocks_are_not_taken(tmp_path):
+    """HDF5 numbers the chunks of such an array along its unlimited dimension first."""
+    data = np.random.default_rng(1).integers(1, 1000, (130, 150), "i4")
+    with h5py.File(tmp_path / "a.h5", "w", libver="latest") as file:
+        file.create_dataset("v", data=data, chunks=(30, 40), maxshape=(130, None))
+    mode = "YES"
+    try:
+        make_virtual(tmp_path / "a.h5", tmp_path / "a.json")
+    except RuntimeError as error:
+        assert "does not give the values" in str(error)
+        mode = "AUTO"
+    assert make_virtual(tmp_path / "a.h5", tmp_path / "b.json", mode) is not None
+    np.testing.assert_array_equal(read(tmp_path / "b.json", "v"), data)
+
+
+@needs_blocks
 def test_checksums_before_other_filters(tmp_path):
     """Are not at the end of a chunk; a chunk of zeros does not show it."""
     with h5py.File(tmp_path / "a.h5", "w") as file:

@@ -155,8 +155,7 @@ class BlockFinder {
     find_encoding();
     layout_.codecs = codecs_of(encoding_, layout_.data_type);
     if (is_contiguous_) layout_.chunk_shape = contiguous_parts(shape_, layout_.data_type.item_size);
-    for_first_blocks(
-        [&](std::span<const std::uint64_t> position) { return find(position).has_value(); });
+    check_some();
   }
 
   const BlockLayout& layout() const { return layout_; }
@@ -170,7 +169,7 @@ class BlockFinder {
       part.offset = whole_.offset;
       part.offset += (position.empty() ? 0 : position[0]) * size;
       part.length = size;
-      check_first(position, part);
+      check(position, part);
       return part;
     }
     GDALMDArrayRawBlockInfo info;
@@ -178,7 +177,7 @@ class BlockFinder {
     if (!block) return std::nullopt;
     // A block for which a filter was skipped looks like one without filters.
     if (!(encoding_of(info.papszInfo) == encoding_)) return std::nullopt;
-    check_first(position, *block);
+    check(position, *block);
     return block;
   }
 
@@ -291,9 +290,28 @@ class BlockFinder {
     }
   }
 
-  // Decoding the first block that is found must give what GDAL reads.
-  void check_first(std::span<const std::uint64_t> position, const Reference& block) const {
-    if (std::exchange(is_checked_, true)) return;
+  // GDAL may tell the places of other blocks, and wrong codecs decode a block of equal bytes alike:
+  // the first blocks are compared until one has different bytes, and then those at the corners.
+  void check_some() {
+    constexpr int kMostChecks = 64;
+    for_first_blocks([&](std::span<const std::uint64_t> position) {
+      find(position);
+      return has_varied_ || checks_ >= kMostChecks;
+    });
+    for (unsigned corner = 1; corner < 1U << std::min<std::size_t>(6, shape_.size()); ++corner) {
+      Shape position(shape_.size(), 0);
+      for (std::size_t i = 0; i < shape_.size(); ++i) {
+        if ((corner >> i & 1) != 0) position[i] = (shape_[i] - 1) / layout_.chunk_shape[i];
+      }
+      find(position);
+    }
+    is_checking_ = false;
+  }
+
+  // Decoding a block must give what GDAL reads.
+  void check(std::span<const std::uint64_t> position, const Reference& block) const {
+    if (!is_checking_) return;
+    ++checks_;
     const std::vector<std::byte> zero(layout_.data_type.item_size);
     const zarrcore::CodecChain chain(layout_.codecs,
                                      {layout_.chunk_shape, layout_.data_type, zero});
@@ -301,7 +319,10 @@ class BlockFinder {
     const Buffer encoded = block.target.empty() ? Buffer::copy_of(block.value.span())
                                                 : files.get(block, chain.max_encoded_size());
     const zarrcore::DecodedChunk decoded = chain.decode(encoded.span());
-    compare(position, decoded.elements.span());
+    const zarrcore::ByteSpan bytes = decoded.elements.span();
+    has_varied_ |=
+        std::ranges::any_of(bytes, [&](std::byte each) { return each != bytes.front(); });
+    compare(position, bytes);
   }
 
   void compare(std::span<const std::uint64_t> position, zarrcore::ByteSpan decoded) const {
@@ -322,7 +343,7 @@ class BlockFinder {
     if (type.GetSize() != layout_.data_type.item_size ||
         !array_.Read(start.data(), count.data(), nullptr, strides.data(), type, expected.data(),
                      expected.data(), expected.size())) {
-      throw Error("its first block cannot be read");
+      throw Error("its blocks cannot be read");
     }
     if (std::memcmp(expected.data(), decoded.data(), decoded.size()) != 0) {
       throw Error("decoding its blocks does not give the values that GDAL reads");
@@ -335,7 +356,9 @@ class BlockFinder {
   BlockEncoding encoding_;
   bool is_contiguous_ = false;
   Reference whole_;                  // if it is contiguous
-  mutable bool is_checked_ = false;  // whether a block has been compared
+  bool is_checking_ = true;          // until the object is made
+  mutable int checks_ = 0;           // how many blocks have been compared
+  mutable bool has_varied_ = false;  // whether one of them had different bytes
   mutable std::string checked_file_;
   mutable std::uint64_t checked_size_ = 0;
 };
