@@ -292,7 +292,8 @@ def test_zarr_python_reads_what_was_migrated(v2_store):
 
 
 @pytest.mark.parametrize("dtype, filter_dtype, problem", [
-    (">i4", ">i4", "big-endian"), ("<i4", "<i2", "elements of 2 bytes where there are .* of 4")])
+    (">i4", ">i4", "big-endian"), ("<f4", "<i4", "elements of another type"),
+    ("<i4", "<i2", "elements of 2 bytes where there are .* of 4")])
 def test_what_v3_cannot_have_is_an_error_before_any_change(v2_store, dtype, filter_dtype, problem):
     write_v2(v2_store, "g/bad", DATA.astype(dtype), chunks=(4, 4),
              filters=[numcodecs.Delta(filter_dtype)])

@@ -5,7 +5,17 @@ import subprocess
 import numpy as np
 import pytest
 from osgeo import gdal
-from test_icechunk_writing import DATA, MULTIDIM, UPDATE, arrays, item, read, source, succeed, translate
+from test_icechunk_writing import (
+    DATA,
+    MULTIDIM,
+    UPDATE,
+    arrays,
+    item,
+    read,
+    source,
+    succeed,
+    translate,
+)
 from test_write_faults import errors
 
 OTHER = DATA + 1000

@@ -161,7 +161,8 @@ def test_forms_of_times(tmp_path, text, time):
         assert f"WHEN={text} is not a time" in virtualize(*words, fails=True)
         return
     virtualize(*words)
-    assert read(tmp_path / "s.json", "time").tolist() == [int(np.datetime64(time, "s").astype("i8"))]
+    seconds = int(np.datetime64(time, "s").astype("i8"))
+    assert read(tmp_path / "s.json", "time").tolist() == [seconds]
 
 
 @pytest.mark.parametrize("words, problem", [
@@ -233,7 +234,8 @@ def test_only_what_cannot_be_referred_to_is_copied(tmp_path, problem):
     virtualize(tmp_path / "a.json", *files, "--time-pattern", "%Y%m%d", "--auto")
     found = {key: value for key, value in chunks(tmp_path / "a.json").items()
              if key.startswith("data/")}
-    assert {key.split("/")[1][0] for key, value in found.items() if isinstance(value, list)} == {"0"}
+    referred = {key.split("/")[1][0] for key, value in found.items() if isinstance(value, list)}
+    assert referred == {"0"}
     whole = read(tmp_path / "a.json")
     x = 1 if problem == "not aligned" else 0
     for step, file in enumerate(files):
@@ -374,10 +376,11 @@ def test_many_scenes_take_little_memory(tmp_path):
     for name in ("a.json", "a.parq", f"ICECHUNK:{tmp_path}/repository"):
         target = name if ":" in name else str(tmp_path / name)
         done = subprocess.run(
-            [sys.executable, "-c", "import resource, subprocess, sys; "
+            [sys.executable, "-c", ("import resource, subprocess, sys; "
              "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
-             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)", PROGRAM, "virtualize",
-             target, "--list", tmp_path / "list.txt", "--time-pattern", "%Y-%m-%d"],
+             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"),
+             PROGRAM, "virtualize", target, "--list", tmp_path / "list.txt",
+             "--time-pattern", "%Y-%m-%d"],
             capture_output=True, text=True, check=True)
         assert int(done.stdout) < 120 << 10  # KiB
         last = gdal.OpenEx(target, gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("data")

@@ -8,7 +8,15 @@ import tempfile
 import numpy as np
 import pytest
 from osgeo import gdal
-from virtual_sources import change_fields, check_same, chunks, make_virtual, pixels, read_with_zarr, write_tiff
+from virtual_sources import (
+    change_fields,
+    check_same,
+    chunks,
+    make_virtual,
+    pixels,
+    read_with_zarr,
+    write_tiff,
+)
 from webserver import serve
 
 DATA = np.arange(400).reshape(1, 20, 20).astype("u1")

@@ -183,8 +183,7 @@ std::string RasterBand::name_among_bands() const {
 }
 
 std::string RasterBand::name_in_list(const zarrcore::Json& names) const {
-  if (!names.is_array() || view().other_axes().size() != 1) return {};
-  if (names.size() != array().core().shape()[view().other_axes()[0]]) return {};
+  if (!dataset().names_slices(names)) return {};
   const zarrcore::Json& name = names[view().other_indexes(nBand - 1)[0]];
   return name.is_string() ? name.get<std::string>() : std::string();
 }
@@ -195,7 +194,7 @@ bool RasterBand::set_name_in_list(const std::string& name) {
   if (!is_writable() || view().bands_are_arrays() || view().other_axes().size() != 1) return false;
   const std::uint64_t count = array().core().shape()[view().other_axes()[0]];
   const zarrcore::Json* stored = zarrcore::find_member(array().metadata().attributes, kLongName);
-  const bool is_list = stored != nullptr && stored->is_array() && stored->size() == count;
+  const bool is_list = stored != nullptr && dataset().names_slices(*stored);
   // A copied list has become a text.
   const bool is_text_of_list =
       stored != nullptr && stored->is_string() && stored->get<std::string>().starts_with('[');

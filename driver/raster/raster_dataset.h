@@ -52,6 +52,8 @@ class RasterDataset final : public GDALPamDataset {
   ~RasterDataset() override;
 
   const RasterView& view() const { return view_; }
+  // Returns true if an attribute `long_name` is a list with a name for each slice of the array.
+  bool names_slices(const zarrcore::Json& long_name) const;
   // Ends the changes of the session when the dataset is closed; see Session::end_changes().
   void end_session_when_closed() { ends_session_ = true; }
   // Creates levels without pixels. Throws zarrcore::Error.

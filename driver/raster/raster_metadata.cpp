@@ -98,6 +98,11 @@ bool is_default_domain(const char* domain) {
 
 }  // namespace
 
+bool RasterDataset::names_slices(const zarrcore::Json& long_name) const {
+  return long_name.is_array() && view_.other_axes().size() == 1 &&
+         long_name.size() == view_.array().core().shape()[view_.other_axes()[0]];
+}
+
 zarrcore::Json RasterDataset::shared_attributes() const {
   zarrcore::Json shared = view_.array().shown_attributes();
   for (const auto& array : view_.arrays()) {
@@ -108,6 +113,8 @@ zarrcore::Json RasterDataset::shared_attributes() const {
     });
   }
   for (const char* of_bands : {kColorInterpretation, kBandsAttribute}) shared.erase(of_bands);
+  const zarrcore::Json* long_name = zarrcore::find_member(shared, "long_name");
+  if (long_name != nullptr && names_slices(*long_name)) shared.erase("long_name");
   shared = without_grid_mapping(std::move(shared));
   const std::string mask(zarrcore::last_segment(mask_path(view_.array())));
   return mask.empty() ? shared : without_mask(std::move(shared), mask);

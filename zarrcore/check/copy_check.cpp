@@ -65,8 +65,10 @@ CopyCheck check_copy(const DocumentSource& stored, const Format& format, const s
   } catch (const OutOfMemory&) {
     throw;
   } catch (const Error& error) {
+    // It may describe any of them otherwise.
     check.exists = true;
     check.problems.emplace_back(error.what());
+    for (const auto& [name, path] : nodes) check.differing.push_back(path);
   }
   if (!copy) return check;
   check.exists = true;

@@ -36,27 +36,36 @@ bool is_array_filter(const CodecMetadata& codec) {
   return std::ranges::find(kArrayFilters, codec.name) != kArrayFilters.end();
 }
 
-// The size in bytes of the elements that one of these members of a filter states; 0 if none does.
-std::uint64_t stated_size(const CodecMetadata& filter, std::initializer_list<const char*> members) {
+bool has_fractions(const DataType& type) {
+  return type.kind == TypeKind::floating || type.kind == TypeKind::complex;
+}
+
+// The type of the elements that one of these members of a filter states, if one does.
+std::optional<DataType> stated_type(const CodecMetadata& filter,
+                                    std::initializer_list<const char*> members) {
   for (const char* const member : members) {
     const std::string* const name = find_string(filter.configuration, member);
     const auto type = name != nullptr ? parse_numpy_name(*name) : std::nullopt;
-    if (type) return type->type.item_size;
+    if (type) return type->type;
   }
-  return 0;
+  return std::nullopt;
 }
 
-// Filters of v2 take the bytes of a chunk for elements of any size, those of v3 have the array's.
-void check_sizes(std::span<const CodecMetadata> filters, const DataType& type) {
-  std::uint64_t size = type.is_variable() ? 0 : type.item_size;
+// Filters of v2 take the bytes of a chunk for elements of any type. In v3 they have the array's,
+// and readers convert values between numbers with and without fractions.
+void check_types(std::span<const CodecMetadata> filters, const DataType& type) {
+  auto elements = type.is_variable() ? std::nullopt : std::optional(type);
   for (const CodecMetadata& filter : filters) {
-    const std::uint64_t stated = stated_size(filter, {"decode_dtype", "dtype"});
-    if (size != 0 && stated != 0 && stated != size) {
+    const auto stated = stated_type(filter, {"decode_dtype", "dtype"});
+    if (elements && stated && stated->item_size != elements->item_size) {
       throw Error("v3 cannot express the filter " + filter.name + " of elements of " +
-                  std::to_string(stated) + " bytes where there are elements of " +
-                  std::to_string(size));
+                  std::to_string(stated->item_size) + " bytes where there are elements of " +
+                  std::to_string(elements->item_size));
     }
-    size = stated_size(filter, {"encode_dtype", "astype", "dtype"});
+    if (elements && stated && has_fractions(*stated) != has_fractions(*elements)) {
+      throw Error("v3 cannot express the filter " + filter.name + " of elements of another type");
+    }
+    if (auto encoded = stated_type(filter, {"encode_dtype", "astype", "dtype"})) elements = encoded;
   }
 }
 
@@ -126,7 +135,7 @@ ArrayMetadata migrated_to_v3(ArrayMetadata array) {
         throw Error("v3 cannot express the filter " + std::next(bytes)->name +
                     " of big-endian elements");
       }
-      check_sizes({std::next(bytes), filters_end}, array.data_type);
+      check_types({std::next(bytes), filters_end}, array.data_type);
       std::rotate(bytes, std::next(bytes), filters_end);
     }
   }
