@@ -18,6 +18,7 @@
 #include "driver/multidim/group.h"
 #include "driver/multidim/session.h"
 #include "driver/new_array/creation_options.h"
+#include "driver/raster/sidecar.h"
 #include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
@@ -32,7 +33,6 @@ namespace {
 constexpr std::string_view kNew = kUnfinishedCopy;
 constexpr std::string_view kOld = kReplacedArray;
 constexpr std::string_view kRunning = ".gdal-zarr-rechunk";  // an empty folder of the store
-constexpr std::uint64_t kMostOfSidecar = 64 << 20;
 
 using GroupPointer = std::shared_ptr<GDALGroup>;
 
@@ -141,15 +141,6 @@ class StoredValues {
   std::vector<zarrcore::ValueVersion> versions_;
 };
 
-// The sidecar of a raster is in the folder of its array (sidecar.h).
-void keep_sidecar(Session& session, const std::string& path) {
-  zarrcore::Store& store = *session.hierarchy().store();
-  if (session.icechunk() != nullptr) return;
-  if (const auto text = store.get(path + "/gdal.aux.xml", kMostOfSidecar)) {
-    store.put(path + std::string(kNew) + "/gdal.aux.xml", text->span());
-  }
-}
-
 void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstList options,
                    const CommandProgress& progress) {
   Session& session = dataset.session();
@@ -188,7 +179,10 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
           metadata.dimension_names = std::get<zarrcore::ArrayMetadata>(*old).dimension_names;
         },
         zarrcore::NodeKind::array);
-    keep_sidecar(session, path);
+    if (session.icechunk() == nullptr) {
+      zarrcore::Store& store = *session.hierarchy().store();
+      copy_sidecar(store, path, store, beside);
+    }
     session.flush();
     if (StoredValues(session, path).differ_from(before)) {
       throw Error('/' + path + " was changed while it was copied, and stays as it is");

@@ -1,7 +1,6 @@
 // Creating hierarchies by the multidimensional API: empty ones and copies.
 #include <cpl_string.h>
 
-#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -18,6 +17,7 @@
 #include "driver/multidim/group.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/raster/erase_raster.h"
+#include "driver/raster/sidecar.h"
 #include "driver/stores/icechunk/icechunk_path.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -125,8 +125,6 @@ class RoomMaker {
 // show (shown_attributes()), and GDAL's sidecars of the arrays.
 void copy_hidden(const GDALGroup& source, const Session& from, const std::string& group,
                  MultidimDataset& copy) {
-  constexpr const char* kSidecar = "gdal.aux.xml";
-  constexpr std::uint64_t kMostOfSidecar = 64 << 20;
   Session& to = copy.session();
   const auto all = from.attributes(group, zarrcore::NodeKind::group);
   const zarrcore::Json shown = shown_attributes(*all);
@@ -141,8 +139,8 @@ void copy_hidden(const GDALGroup& source, const Session& from, const std::string
   const auto& to_store = to.hierarchy().store();
   if (from_store->traits().is_folder && to_store->traits().is_folder) {
     for (const std::string& name : source.GetMDArrayNames()) {
-      const std::string key = zarrcore::join_path(zarrcore::join_path(group, name), kSidecar);
-      if (const auto text = from_store->get(key, kMostOfSidecar)) to_store->put(key, text->span());
+      const std::string path = zarrcore::join_path(group, name);
+      copy_sidecar(*from_store, path, *to_store, path);
     }
   }
   for (const std::string& name : source.GetGroupNames()) {

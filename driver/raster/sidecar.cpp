@@ -113,6 +113,14 @@ bool are_equal(const GDALRasterAttributeTable& a, GDALRasterAttributeTable* b) {
 
 }  // namespace
 
+void copy_sidecar(zarrcore::Store& from, const std::string& from_path, zarrcore::Store& to,
+                  const std::string& to_path) {
+  constexpr const char* kName = "gdal.aux.xml";
+  constexpr std::uint64_t kMaxBytes = 64 << 20;
+  if (const auto text = from.get(zarrcore::join_path(from_path, kName), kMaxBytes))
+    to.put(zarrcore::join_path(to_path, kName), text->span());
+}
+
 std::vector<SidecarXml> take_children(CPLXMLNode* node,
                                       const std::function<bool(CPLXMLNode*)>& test) {
   std::vector<SidecarXml> taken;

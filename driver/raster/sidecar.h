@@ -46,6 +46,11 @@ std::string sidecar_file(const std::string& stem);
 // Empty if the file does not exist, cannot be read, or is too large. In one request.
 std::string read_sidecar(const std::string& file);
 
+// Copies the sidecar of the array at `from_path`, if it has one, to the array at `to_path`. Both
+// stores are folders. Throws zarrcore::Error.
+void copy_sidecar(zarrcore::Store& from, const std::string& from_path, zarrcore::Store& to,
+                  const std::string& to_path);
+
 // Moves the children that pass the test out of a node.
 std::vector<SidecarXml> take_children(CPLXMLNode* node,
                                       const std::function<bool(CPLXMLNode*)>& test);

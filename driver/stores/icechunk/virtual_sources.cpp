@@ -14,12 +14,8 @@
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
-namespace {
-
 using zarrcore::Error;
 using zarrcore::icechunk::ChunkReference;
-
-}  // namespace
 
 std::uint32_t time_of(const VSIStatBufL& status, bool is_local) {
   if (status.st_mtime <= 0) return 0;
