@@ -79,8 +79,8 @@ std::vector<std::string> old_keys(const zarrcore::ExaminedStore& examined) {
   };
   for (const ExaminedArray& array : examined.arrays) add(array.path);
   for (const std::string& group : examined.groups) add(group);
-  std::ranges::stable_partition(
-      keys, [](const std::string& key) { return key.find('/') != std::string::npos; });
+  std::stable_partition(keys.begin(), keys.end(),
+                        [](const std::string& key) { return key.find('/') != std::string::npos; });
   return keys;
 }
 
@@ -121,8 +121,8 @@ std::vector<Document> new_documents(const zarrcore::Hierarchy& hierarchy,
     metadata.unknown_members = zarrcore::Json::object();
     add(zarrcore::v3_format().group_documents(metadata, group));
   }
-  std::ranges::stable_partition(
-      documents, [](const Document& document) { return document.key != "zarr.json"; });
+  std::stable_partition(documents.begin(), documents.end(),
+                        [](const Document& document) { return document.key != "zarr.json"; });
   return documents;
 }
 

@@ -311,7 +311,7 @@ class CubeBuilder {
     }
     for (const CubeSource& source : cube_->sources) times.push_back(source.time);
     std::ranges::sort(times);
-    times.erase(std::ranges::unique(times).begin(), times.end());
+    times.erase(std::unique(times.begin(), times.end()), times.end());
     std::vector<std::vector<const Placement*>> placed(times.size());
     for (CubeSource& source : cube_->sources) {
       source.step =
