@@ -180,7 +180,7 @@ def test_large_copies_are_beside_the_references(tmp_path, name, locations):
             "print((gdal.Open(sys.argv[1]).ReadAsArray() == data).all())")
     target = tmp_path / name
     assert run_with_memory(code, target, locations).strip() == "True"
-    beside = tmp_path / ("a.json.chunks" if name == "a.json" else "a.parq/.chunks")
+    beside, = tmp_path.glob("a.json.chunks-*" if name == "a.json" else "a.parq/.chunks-*")
     assert beside.stat().st_size == 224 << 20  # 14 chunks
     if name == "a.json":
         assert target.stat().st_size < 1 << 20
@@ -188,8 +188,16 @@ def test_large_copies_are_beside_the_references(tmp_path, name, locations):
             str(beside) if locations == "ABSOLUTE" else beside.name}
         if locations == "ABSOLUTE":
             assert read_with_zarr(target, "v")[-1, -1] == pixels(target)[0, -1, -1]
-    assert gdal.GetDriverByName("Zarr").Delete(str(target)) == 0
+    driver = gdal.GetDriverByName("Zarr")
+    for move in [driver.Rename, driver.CopyFiles]:
+        with pytest.raises(RuntimeError, match="by its path"):
+            move(str(tmp_path / "b.json"), str(target))
+    other = tmp_path / (beside.name[:-1] + "-")  # of a store that had this name before
+    if name == "a.json":
+        other.touch()
+    assert driver.Delete(str(target)) == 0
     assert not beside.exists() and not target.exists()
+    assert other.exists() == (name == "a.json")
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.parq"])

@@ -59,6 +59,7 @@ constexpr std::array kVirtualizeParameters{
     Parameter{"time-item", ParameterKind::text,
               "The metadata item that has the time, such as TIFFTAG_DATETIME"},
     Parameter{"auto", ParameterKind::flag, "Copy what cannot be referred to"},
+    Parameter{"overwrite", ParameterKind::flag, "Replace the arrays of a repository"},
     Parameter{"relative", ParameterKind::flag, "Name inputs from the folder of the store"},
     Parameter{"v3", ParameterKind::flag, "Write Zarr v3"},
 };

@@ -12,8 +12,10 @@
 #include "driver/commands/examined.h"
 #include "driver/entry/create.h"
 #include "driver/stores/icechunk/icechunk_path.h"
+#include "driver/stores/references/target_files.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/virtual/cube.h"
+#include "driver/virtual/grib_blocks.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -33,7 +35,9 @@ void add_listed(const std::string& list, Names& files) {
   const std::uint64_t size = file_size(file.get());
   if (size > kMaxBytes) throw Error(list + " is too long for a list of files");
   const zarrcore::Buffer bytes = read_bytes(file.get(), 0, size);
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   std::string_view rest = bytes.text();
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
   while (!rest.empty()) {
     const auto end = std::min(rest.find('\n'), rest.size());
     std::string_view line = rest.substr(0, end);
@@ -43,8 +47,8 @@ void add_listed(const std::string& list, Names& files) {
   }
 }
 
-// The field is that of gdaltindex, or the one that the index names for GDAL's driver GTI. A file
-// that is not found is looked for beside the index.
+// The field is that of gdaltindex, or the one that the index names for GDAL's driver GTI, which
+// looks for files beside the index first as well.
 void add_indexed(const std::string& index, Names& files) {
   const std::unique_ptr<GDALDataset> dataset(
       GDALDataset::Open(index.c_str(), GDAL_OF_VECTOR | GDAL_OF_VERBOSE_ERROR));
@@ -58,8 +62,8 @@ void add_indexed(const std::string& index, Names& files) {
   for (const auto& feature : *layer) {
     const std::string name = feature->GetFieldAsString(number);
     if (name.empty()) throw Error(index + ": a feature names no file");
-    const bool is_beside = CPLIsFilenameRelative(name.c_str()) != FALSE && !path_exists(name);
-    files.push_back(is_beside ? folder + name : name);
+    const bool is_relative = CPLIsFilenameRelative(name.c_str()) != FALSE;
+    files.push_back(is_relative && path_exists(folder + name) ? folder + name : name);
   }
 }
 
@@ -69,12 +73,14 @@ GDALDataset* virtualize_one(const std::string& store, const std::string& input,
                             const CommandProgress& progress) {
   std::unique_ptr<GDALDataset> source(
       GDALDataset::Open(input.c_str(), GDAL_OF_RASTER | GDAL_OF_MULTIDIM_RASTER));
-  const bool is_raster = source && source->GetRasterCount() > 0;
-  if (!is_raster) {
+  if (source && is_grib(*source)) source.reset(GDALDataset::Open(input.c_str(), GDAL_OF_RASTER));
+  if (source && source->GetRasterCount() > 0) {
+    options.SetNameValue("ARRAY_NAME", array.empty() ? "data" : array.c_str());
+  } else {
     source.reset(GDALDataset::Open(input.c_str(), GDAL_OF_MULTIDIM_RASTER | GDAL_OF_VERBOSE_ERROR));
+    if (!source) throw Error(input + " cannot be opened: " + CPLGetLastErrorMsg());
+    if (!array.empty()) throw Error(input + ": its arrays keep their names, without --var");
   }
-  if (!source) throw Error(input + " cannot be opened: " + CPLGetLastErrorMsg());
-  if (is_raster && !array.empty()) options.SetNameValue("ARRAY_NAME", array.c_str());
   return create_copy(store.c_str(), source.get(), TRUE, options.List(), call_progress,
                      as_progress_data(progress));
 }
@@ -87,7 +93,10 @@ CommandResult run_virtualize(const Arguments& arguments, const CommandProgress& 
   if (arguments.has("list")) add_listed(arguments.text("list"), files);
   if (arguments.has("index")) add_indexed(arguments.text("index"), files);
   if (files.empty()) throw Error("there are no inputs");
-  if (!has_icechunk_prefix(store) && path_exists(store)) throw Error(store + " already exists");
+  for (std::string& file : files) file = path_of_url(file);
+  if (!has_icechunk_scheme(store) && !has_icechunk_prefix(store) && path_exists(store)) {
+    throw Error(store + " already exists");
+  }
   CubeOptions cube;
   cube.array_name = arguments.has("var") ? arguments.text("var") : "data";
   cube.dimension = arguments.text("dim");
@@ -97,6 +106,7 @@ CommandResult run_virtualize(const Arguments& arguments, const CommandProgress& 
   CPLStringList options;
   options.SetNameValue("VIRTUAL", cube.leaves_others ? "AUTO" : "YES");
   if (arguments.has("relative")) options.SetNameValue("LOCATIONS", "RELATIVE");
+  if (arguments.has("overwrite")) options.SetNameValue("OVERWRITE", "YES");
   if (arguments.has("v3")) options.SetNameValue("FORMAT", "ZARR_V3");
   CPLErrorReset();
   const bool is_stack =

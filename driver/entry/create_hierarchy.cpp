@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "driver/conventions/gdal_attributes.h"
+#include "driver/conventions/geotransform.h"
 #include "driver/conventions/nczarr.h"
 #include "driver/entry/copy_references.h"
 #include "driver/entry/copy_virtual.h"
@@ -52,7 +53,7 @@ void collect_arrays(const GDALGroup& source, const std::string& group,
   }
 }
 
-// Both have one dimension.
+// Both have one dimension, and equal values in one unit.
 bool have_same_values(const GDALMDArray& a, const GDALMDArray& b) {
   const auto read = [](const GDALMDArray& array, std::vector<double>& values) {
     const GUInt64 start = 0;
@@ -60,8 +61,11 @@ bool have_same_values(const GDALMDArray& a, const GDALMDArray& b) {
     return array.Read(&start, &count, nullptr, nullptr, GDALExtendedDataType::Create(GDT_Float64),
                       values.data());
   };
+  const bool has_other_unit =
+      !a.GetUnit().empty() && !b.GetUnit().empty() && a.GetUnit() != b.GetUnit();
   if (a.GetDimensionCount() != 1 || b.GetDimensionCount() != 1 ||
       a.GetTotalElementsCount() != b.GetTotalElementsCount() ||
+      a.GetTotalElementsCount() > kMaxCoordinates || has_other_unit ||
       a.GetDataType().GetClass() != GEDTC_NUMERIC || b.GetDataType().GetClass() != GEDTC_NUMERIC) {
     return false;
   }
@@ -70,9 +74,10 @@ bool have_same_values(const GDALMDArray& a, const GDALMDArray& b) {
   return read(a, of_a) && read(b, of_b) && of_a == of_b;
 }
 
-// In a repository, the options say whether arrays that exist are replaced. Attributes of groups are
-// then replaced too, and other arrays of the groups stay. Throws zarrcore::Error when a node is in
-// the way, or when arrays that stay would get other coordinates.
+// In a repository, the options say whether arrays that exist are replaced; coordinate variables
+// that are equal stay. Attributes of groups are then replaced too, and other arrays of the
+// groups stay. Throws zarrcore::Error when a node is in the way, or when arrays that stay would get
+// other coordinates.
 class RoomMaker {
  public:
   RoomMaker(const GDALGroup& source, Session& session, bool overwrites)
@@ -86,10 +91,15 @@ class RoomMaker {
     for (const std::string& name : source.GetMDArrayNames()) {
       const std::string path = zarrcore::join_path(group, name);
       if (!session_.hierarchy().node(path)) continue;
-      check(path, session_.array_metadata(path) != nullptr, "; OVERWRITE=YES replaces it");
+      const bool is_array = session_.array_metadata(path) != nullptr;
       const auto array = source.OpenMDArray(name);
-      if (is_coordinate_of_others(session_, path, replaced_) &&
-          !(array && have_same_values(*array, *session_.array(path)))) {
+      const bool is_equal = is_array && array && have_same_values(*array, *session_.array(path));
+      if (is_equal && !overwrites_ && array->GetDimensions()[0]->GetName() == name) {
+        session_.keep_array(path);
+        continue;
+      }
+      check(path, is_array, "; OVERWRITE=YES replaces it");
+      if (!is_equal && is_coordinate_of_others(session_, path, replaced_)) {
         throw zarrcore::Error(session_.path() + ": " + path +
                               " has other values and holds the coordinates of arrays that stay");
       }

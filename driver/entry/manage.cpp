@@ -130,20 +130,15 @@ void remove_folder(const std::string& path) {
   }
 }
 
-// That of a document of references; the one in a folder goes with it.
-void remove_side_file(const std::string& path) {
-  const std::string chunks = side_file(ReferenceKind::json, path);
-  if (path.ends_with(".json") && is_file(chunks)) VSIUnlink(chunks.c_str());
-}
-
 // Removes the folder or file of a store, but none of GDAL's files beside it. Throws
 // zarrcore::Error.
 void remove_store(const std::string& path) {
   if (is_folder(path)) {
     remove_folder(path);
   } else {
+    const auto chunks = find_side_files(path);
     check(VSIUnlink(path.c_str()) == 0, path, "removed");
-    remove_side_file(path);
+    for (const std::string& file : chunks) check(VSIUnlink(file.c_str()) == 0, file, "removed");
   }
 }
 
@@ -156,6 +151,10 @@ CPLErr transfer(const char* new_name, const char* old_name,
     if (path_exists(to)) throw Error(to + " already exists");
     check_parent_exists(to);
     if (to.starts_with(from + '/')) throw Error(to + " is inside " + from);
+    if (const auto chunks = find_side_files(from); !chunks.empty()) {
+      throw Error(from + " names the file with its chunks, " + chunks[0] +
+                  ", by its path, and would not find it: make it anew");
+    }
     const auto beside = files_beside(from);
     move(to, from);
     for (const std::string& file : beside) move(to + file.substr(from.size()), file);
@@ -278,7 +277,6 @@ void remove_new_store(const std::string& path) {
       // A listing from before the store was created does not show it.
       if (!VSIIsLocal(path.c_str())) VSICurlPartialClearCache(CPLGetPath(path.c_str()));
       if (path_exists(path)) remove_store(path);
-      remove_side_file(path);
       return CE_None;
     });
   } else if (is_file(target->archive)) {

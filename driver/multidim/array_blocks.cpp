@@ -24,9 +24,15 @@ std::optional<ArrayBlocks> find_blocks_for_copy(const GDALMDArray& source, const
   // Of HDF5, for values that are stored with the description of the array.
   constexpr std::uint64_t kMaxInlineBytes = 64 << 10;
   try {
-    if (auto cube = find_cube_blocks(source)) return cube;
-    ArrayBlocks blocks = find_array_blocks(source);
-    if (session.icechunk() != nullptr) {
+    auto cube = find_cube_blocks(source);
+    ArrayBlocks blocks = cube ? std::move(*cube) : find_array_blocks(source);
+    if (session.icechunk() != nullptr && blocks.visit) {
+      blocks.visit([](std::span<const std::uint64_t> /*index*/, const auto& block) {
+        const bool is_in_file = block && !block->target.empty();
+        if (is_in_file) virtual_chunk_url(block->target);
+        return !is_in_file;
+      });
+    } else if (session.icechunk() != nullptr) {
       const zarrcore::Shape first(source.GetDimensionCount(), 0);
       const auto block = blocks.find(first);
       if (block && !block->target.empty()) virtual_chunk_url(block->target);

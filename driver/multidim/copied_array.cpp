@@ -340,6 +340,10 @@ bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, boo
                      GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
                      void* progress_data) {
   return guarded(false, [&] {
+    if (session_->end_keeping(node_path())) {
+      cost += COPY_COST + source->GetTotalElementsCount() * source->GetDataType().GetSize();
+      return true;
+    }
     if (!has_same_shape(*source, *this)) {
       return GDALPamMDArray::CopyFrom(source_dataset, source, is_strict, cost, total_cost, progress,
                                       progress_data);

@@ -236,6 +236,8 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
     const GDALExtendedDataType& type, CSLConstList options) {
   return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&] {
     check_is_container();
+    if (const std::string path = new_path_of(name); session_->keeps_array(path))
+      return session_->array(path);
     NewArray array;
     array.type = GDALExtendedDataType(type);
     array.format = &session_->new_array_format();

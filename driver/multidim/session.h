@@ -171,6 +171,10 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::shared_ptr<Group> create_group(const std::string& node_path);
   // The next create_group() returns this group, which exists.
   void reuse_group(const std::string& node_path) { reused_groups_.insert(node_path); }
+  // The next copy to the array finds that it is equal already, and changes nothing.
+  void keep_array(const std::string& node_path) { equal_arrays_.insert(node_path); }
+  bool keeps_array(const std::string& node_path) const { return equal_arrays_.contains(node_path); }
+  bool end_keeping(const std::string& node_path) { return equal_arrays_.erase(node_path) != 0; }
   std::shared_ptr<Dimension> create_dimension(const std::string& group, const std::string& name,
                                               const AxisRole& role, std::uint64_t size);
   std::shared_ptr<Array> create_array(const std::string& node_path,
@@ -280,6 +284,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::map<std::string, std::weak_ptr<Array>> arrays_;
   std::vector<std::string> created_nodes_;
   std::set<std::string> reused_groups_;
+  std::set<std::string> equal_arrays_;
   std::vector<std::string> erased_nodes_;
   // By node path: the stored type, and the given one.
   std::map<std::string, std::pair<zarrcore::DataType, GDALExtendedDataType>> compounds_;

@@ -123,6 +123,11 @@ std::shared_ptr<Array> OverviewLevels::make_array(const Array& fine, const std::
   zarrcore::ArrayMetadata metadata = fine.metadata();
   metadata.shape[*view_.y_axis()] = size.rows;
   metadata.shape[*view_.x_axis()] = size.columns;
+  // Chunks that are blocks of other files may have codecs that only decode.
+  if (!fine.core().can_encode()) {
+    metadata.codecs = {{"bytes", {{"endian", "little"}}},
+                       {"zstd", {{"level", 3}, {"checksum", false}}}};
+  }
   fit_chunks(metadata, fine);
   // The attributes that give values their meaning; georeferencing is written separately.
   const Json all = std::move(metadata.attributes);

@@ -1,15 +1,15 @@
 #include "driver/virtual/cube.h"
 
 #include <cpl_conv.h>
-#include <ogr_spatialref.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "driver/gdal/messages.h"
 #include "driver/virtual/cube_array.h"
-#include "driver/virtual/grib_blocks.h"
 #include "driver/virtual/time_pattern.h"
 #include "driver/virtual/vrt_blocks.h"
 #include "zarrcore/base/error.h"
@@ -18,85 +18,6 @@ namespace gdal_zarr {
 namespace {
 
 using zarrcore::Error;
-
-constexpr std::uint64_t kMaxCoordinates = 10'000'000;  // of coordinates
-
-std::optional<GeoTransform> transform_of(GDALDataset& dataset) {
-  GeoTransform transform{};
-  if (GDALGetGeoTransform(GDALDataset::ToHandle(&dataset), transform.data()) != CE_None) {
-    return std::nullopt;
-  }
-  const bool is_valid = std::ranges::all_of(transform, [](double x) { return std::isfinite(x); }) &&
-                        transform[1] > 0 && transform[5] != 0;
-  if (!is_valid || transform[2] != 0 || transform[4] != 0) {
-    throw Error("its rows and columns do not run along the axes of the CRS");
-  }
-  return transform;
-}
-
-std::optional<double> value_if_set(double value, int is_set) {
-  return is_set != FALSE ? std::optional(value) : std::nullopt;
-}
-
-CubeRaster describe_band(GDALRasterBand& band) {
-  CubeRaster raster;
-  raster.type = band.GetRasterDataType();
-  raster.missing = missing_pixel(band);
-  int is_set = FALSE;
-  const double nodata = band.GetNoDataValue(&is_set);
-  double nearest = 0;
-  GDALCopyWords(raster.missing.data(), raster.type, 0, &nearest, GDT_Float64, 0, 1);
-  raster.has_nodata = is_set != FALSE && (nearest == nodata || std::isnan(nodata));
-  double value = band.GetScale(&is_set);
-  raster.scale = value_if_set(value, is_set);
-  value = band.GetOffset(&is_set);
-  raster.offset = value_if_set(value, is_set);
-  const char* unit = band.GetUnitType();
-  raster.unit = unit != nullptr ? unit : "";
-  return raster;
-}
-
-// What differs; null if nothing does.
-const char* difference(const CubeRaster& a, const CubeRaster& b) {
-  if (a.type != b.type) return "data type";
-  if (a.missing != b.missing || a.has_nodata != b.has_nodata) return "nodata value";
-  if (a.scale != b.scale || a.offset != b.offset || a.unit != b.unit) {
-    return "scale, offset or unit";
-  }
-  return nullptr;
-}
-
-const char* difference_of_place(const CubeRaster& a, const CubeRaster& b) {
-  if (a.bands != b.bands) return "number of bands";
-  if ((a.crs == nullptr) != (b.crs == nullptr) || (a.crs && a.crs->IsSame(b.crs.get()) == FALSE)) {
-    return "CRS";
-  }
-  if (a.transform.has_value() != b.transform.has_value()) return "position";
-  constexpr double kPrecision = 1e-9;
-  const auto is_near = [&](std::size_t i) {
-    return std::abs((*a.transform)[i] - (*b.transform)[i]) <=
-           kPrecision * std::abs((*a.transform)[i]);
-  };
-  return a.transform && !(is_near(1) && is_near(5)) ? "pixel size" : nullptr;
-}
-
-CubeRaster describe(GDALDataset& dataset) {
-  if (dataset.GetRasterCount() == 0) throw Error("it has no bands");
-  CubeRaster raster = describe_band(*dataset.GetRasterBand(1));
-  for (int band = 2; band <= dataset.GetRasterCount(); ++band) {
-    if (const char* what = difference(describe_band(*dataset.GetRasterBand(band)), raster)) {
-      throw Error(std::string("its bands differ in ") + what);
-    }
-  }
-  raster.bands = dataset.GetRasterCount();
-  raster.transform = transform_of(dataset);
-  if (is_grib(dataset) && raster.has_nodata) {
-    const double nan = std::nan("");
-    raster.missing = make_pixel(&nan, raster.type);
-  }
-  if (const OGRSpatialReference* crs = dataset.GetSpatialRef()) raster.crs.reset(crs->Clone());
-  return raster;
-}
 
 // How many pixels a file starts after the first one.
 std::int64_t pixels_between(double start, double first, double length) {
@@ -110,6 +31,37 @@ std::int64_t pixels_between(double start, double first, double length) {
   return std::llround(distance);
 }
 
+void visit_cube(const Cube& cube, const ArrayBlocks::Visit& visit) {
+  const RasterBlocks& grid = cube.grid;
+  for (std::size_t i = 0; i < cube.blocks.size(); ++i) {
+    const CubeBlock& block = cube.blocks[i];
+    const CubeSource& source = cube.sources[block.source];
+    if (!source.problem.empty()) continue;
+    Reference reference;
+    reference.target = cube.targets[block.target];
+    reference.offset = block.offset;
+    reference.length = block.length;
+    reference.is_path = !reference.target.empty();
+    if (!reference.is_path) reference.value = zarrcore::Buffer::copy_of(cube.values.at(i).span());
+    const auto position =
+        cube.index(source.step, block.band, source.y / grid.block_rows + block.row,
+                   source.x / grid.block_columns + block.column);
+    if (!visit(position, std::move(reference))) return;
+  }
+  for (const CubeSource& source : cube.sources) {
+    if (source.problem.empty()) continue;
+    const std::uint64_t bands = grid.is_by_pixel ? 1 : grid.bands;
+    for (std::uint64_t band = 0; band < bands; ++band) {
+      for (auto y = source.y / grid.block_rows; y * grid.block_rows < source.y + source.rows; ++y) {
+        for (auto x = source.x / grid.block_columns;
+             x * grid.block_columns < source.x + source.columns; ++x) {
+          if (!visit(cube.index(source.step, band, y, x), std::nullopt)) return;
+        }
+      }
+    }
+  }
+}
+
 class CubeBuilder {
  public:
   explicit CubeBuilder(const CubeOptions& options)
@@ -117,9 +69,12 @@ class CubeBuilder {
     cube_->name = options.array_name;
     cube_->has_times = !options.time_pattern.empty() || !options.time_item.empty();
     cube_->dimension = options.dimension.empty() && cube_->has_times ? "time" : options.dimension;
-    for (const char* taken : {"X", "Y", "Band"}) {
-      if (cube_->dimension == taken || cube_->name == taken || cube_->name == cube_->dimension) {
-        throw Error("the name " + (cube_->dimension == taken ? cube_->dimension : cube_->name) +
+    const std::string& dimension = cube_->dimension;
+    // Along x or y, in any case, GDAL would take it for that axis.
+    for (const char* other : {"X", "Y", "Band", "lon", "lat", "longitude", "latitude"}) {
+      const bool is_other = EQUAL(dimension.c_str(), other);
+      if (is_other || EQUAL(cube_->name.c_str(), other) || cube_->name == dimension) {
+        throw Error("the name " + (is_other ? dimension : cube_->name) +
                     " is that of another dimension or variable");
       }
     }
@@ -129,16 +84,12 @@ class CubeBuilder {
     const std::unique_ptr<GDALDataset> dataset(
         GDALDataset::Open(file.c_str(), GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR));
     if (!dataset) throw Error("it cannot be opened");
-    CubeRaster raster = describe(*dataset);
+    CubeRaster raster = describe_raster(*dataset);
     const bool is_first = number_ == 0;
     if (is_first) {
       cube_->raster = raster;
-    } else {
-      const char* what = difference(raster, cube_->raster);
-      if (what == nullptr) what = difference_of_place(raster, cube_->raster);
-      if (what != nullptr) {
-        throw Error(std::string("it differs from the first file in its ") + what);
-      }
+    } else if (const char* what = find_difference(raster, cube_->raster)) {
+      throw Error(std::string("it differs from the first file in its ") + what);
     }
     CubeSource source;
     source.file = file;
@@ -152,6 +103,7 @@ class CubeBuilder {
       if (!options_.leaves_others) throw;
       source.problem = problem.what();
       cube_->blocks.resize(first_block);
+      cube_->values.erase(cube_->values.lower_bound(first_block), cube_->values.end());
     }
     add_sources(*dataset, source, first_block);
     std::int64_t x = 0;
@@ -183,6 +135,12 @@ class CubeBuilder {
       }
     }
     check_gaps();
+    const auto copied = std::ranges::find_if(
+        cube_->sources, [](const CubeSource& source) { return !source.problem.empty(); });
+    if (copied != cube_->sources.end()) {
+      report(CE_Warning, CPLE_AppDefined, "Zarr: %s is copied, as other files may be: %s",
+             copied->file.c_str(), copied->problem.c_str());
+    }
     return cube_;
   }
 
@@ -266,19 +224,29 @@ class CubeBuilder {
     return time;
   }
 
-  // By the name of the file that a band of a VRT is in.
+  // By the names of the files that a band of a VRT is in.
   std::optional<std::int64_t> time_of_band(GDALDataset& dataset, int band,
                                            std::size_t first_block) const {
     if (!options_.time_item.empty()) {
       const char* item = options_.time_item.c_str();
       return time_of_item(dataset.GetRasterBand(band)->GetMetadataItem(item));
     }
+    std::set<std::uint32_t> targets;
     for (std::size_t i = first_block; i < cube_->blocks.size(); ++i) {
       const CubeBlock& block = cube_->blocks[i];
-      if (block.band + 1 != static_cast<std::uint32_t>(band)) continue;
-      return find_time(CPLGetFilename(cube_->targets[block.target].c_str()), options_.time_pattern);
+      const bool is_in_file = !cube_->targets[block.target].empty();
+      if (is_in_file && block.band + 1 == static_cast<std::uint32_t>(band))
+        targets.insert(block.target);
     }
-    return std::nullopt;
+    std::optional<std::int64_t> time;
+    for (const std::uint32_t target : targets) {
+      const std::string& name = cube_->targets[target];
+      const auto of_target = find_time(CPLGetFilename(name.c_str()), options_.time_pattern);
+      if (!of_target) throw Error("the name of " + name + " does not match the time pattern");
+      if (time && time != of_target) throw Error("it has files of several times, such as " + name);
+      time = of_target;
+    }
+    return time;
   }
 
   void place_sources() {
@@ -312,13 +280,15 @@ class CubeBuilder {
     for (const CubeSource& source : cube_->sources) times.push_back(source.time);
     std::ranges::sort(times);
     times.erase(std::unique(times.begin(), times.end()), times.end());
-    std::vector<std::vector<const Placement*>> placed(times.size());
+    cube_->sources_of_step.resize(times.size());
     for (CubeSource& source : cube_->sources) {
       source.step =
           static_cast<std::size_t>(std::ranges::lower_bound(times, source.time) - times.begin());
-      placed[source.step].push_back(&source);
+      cube_->sources_of_step[source.step].push_back(&source);
     }
-    for (const auto& sources : placed) check_overlaps(sources);
+    for (const auto& sources : cube_->sources_of_step) {
+      check_overlaps(std::vector<const Placement*>(sources.begin(), sources.end()));
+    }
   }
 
   // Missing blocks must read as GDAL reads them.
@@ -326,7 +296,12 @@ class CubeBuilder {
     if (cube_->raster.has_nodata || cube_->raster.missing == Pixel{}) return;
     const RasterBlocks& grid = cube_->grid;
     const std::uint64_t bands = grid.is_by_pixel ? 1 : grid.bands;
-    if (cube_->blocks.size() == cube_->times.size() * bands * grid.count_per_band()) return;
+    std::set<zarrcore::Shape> found;
+    visit_cube(*cube_, [&](std::span<const std::uint64_t> index, auto&& /*reference*/) {
+      found.emplace(index.begin(), index.end());
+      return true;
+    });
+    if (found.size() == cube_->times.size() * bands * grid.count_per_band()) return;
     throw Error(
         "there are missing blocks, which read as a nodata value that the array cannot have");
   }
@@ -341,37 +316,6 @@ class CubeBuilder {
   std::int64_t left_ = 0;
   std::int64_t top_ = 0;
 };
-
-void visit_cube(const Cube& cube, const ArrayBlocks::Visit& visit) {
-  const RasterBlocks& grid = cube.grid;
-  for (std::size_t i = 0; i < cube.blocks.size(); ++i) {
-    const CubeBlock& block = cube.blocks[i];
-    const CubeSource& source = cube.sources[block.source];
-    if (!source.problem.empty()) continue;
-    Reference reference;
-    reference.target = cube.targets[block.target];
-    reference.offset = block.offset;
-    reference.length = block.length;
-    reference.is_path = !reference.target.empty();
-    if (!reference.is_path) reference.value = zarrcore::Buffer::copy_of(cube.values.at(i).span());
-    const auto position =
-        cube.index(source.step, block.band, source.y / grid.block_rows + block.row,
-                   source.x / grid.block_columns + block.column);
-    if (!visit(position, std::move(reference))) return;
-  }
-  for (const CubeSource& source : cube.sources) {
-    if (source.problem.empty()) continue;
-    const std::uint64_t bands = grid.is_by_pixel ? 1 : grid.bands;
-    for (std::uint64_t band = 0; band < bands; ++band) {
-      for (auto y = source.y / grid.block_rows; y * grid.block_rows < source.y + source.rows; ++y) {
-        for (auto x = source.x / grid.block_columns;
-             x * grid.block_columns < source.x + source.columns; ++x) {
-          if (!visit(cube.index(source.step, band, y, x), std::nullopt)) return;
-        }
-      }
-    }
-  }
-}
 
 }  // namespace
 

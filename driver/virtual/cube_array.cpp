@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "driver/gdal/error_guard.h"
+#include "driver/virtual/grib_blocks.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -120,8 +121,8 @@ class CubeArray final : public GDALMDArray {
                           type, static_cast<int>(spacing[3]), static_cast<GPtrDiff_t>(lengths[3]));
         }
       }
-      for (const CubeSource& source : cube_->sources) {
-        if (source.step == first[0] + step) read_source(source, region, type, of_step);
+      for (const CubeSource* source : cube_->sources_of_step[first[0] + step]) {
+        read_source(*source, region, type, of_step);
       }
     }
   }
@@ -150,6 +151,22 @@ class CubeArray final : public GDALMDArray {
                            static_cast<int>(bands.size()), bands.data(), region.spacing[3],
                            region.spacing[2], region.spacing[1], nullptr) != CE_None) {
       throw Error(source.file + " cannot be read");
+    }
+    if (!is_grib(*dataset_)) return;
+    // GDAL shows missing values of messages as a nodata value; the array has NaN there.
+    const double nodata = dataset_->GetRasterBand(bands[0])->GetNoDataValue();
+    for (std::size_t i = 0; i < bands.size(); ++i) {
+      for (std::uint64_t row = 0; row < y_end - y; ++row) {
+        for (std::uint64_t column = 0; column < x_end - x; ++column) {
+          GByte* const at = target + static_cast<GSpacing>(i) * region.spacing[1] +
+                            static_cast<GSpacing>(row) * region.spacing[2] +
+                            static_cast<GSpacing>(column) * region.spacing[3];
+          double value = 0;
+          GDALCopyWords(at, type, 0, &value, GDT_Float64, 0, 1);
+          if (value != nodata) continue;
+          GDALCopyWords(cube_->raster.missing.data(), cube_->raster.type, 0, at, type, 0, 1);
+        }
+      }
     }
   }
 

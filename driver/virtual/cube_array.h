@@ -10,23 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "driver/conventions/geotransform.h"
+#include "driver/virtual/cube_raster.h"
 #include "driver/virtual/mosaic.h"
 
 namespace gdal_zarr {
-
-// What the files of a cube have in common.
-struct CubeRaster {
-  GDALDataType type = GDT_Unknown;
-  int bands = 0;
-  std::optional<GeoTransform> transform;  // of the first file, then of the cube
-  std::shared_ptr<OGRSpatialReference> crs;
-  Pixel missing{};  // see missing_pixel()
-  bool has_nodata = false;
-  std::optional<double> scale;
-  std::optional<double> offset;
-  std::string unit;
-};
 
 // A file, or a band of it, at its place in a step.
 struct CubeSource : Placement {
@@ -52,8 +39,9 @@ struct Cube {
   std::string dimension;  // empty for none
   bool has_times = false;
   CubeRaster raster;
-  RasterBlocks grid;                // without visit; of the whole cube
-  std::vector<CubeSource> sources;  // by step
+  RasterBlocks grid;  // without visit; of the whole cube
+  std::vector<CubeSource> sources;
+  std::vector<std::vector<const CubeSource*>> sources_of_step;
   std::vector<std::int64_t> times;  // of the steps
   std::vector<CubeBlock> blocks;
   std::vector<std::string> targets;

@@ -73,8 +73,12 @@ Pixel make_pixel(const void* value, GDALDataType type) {
   Pixel pixel{};
   double number = 0;
   GDALCopyWords(value, type, 0, &number, GDT_Float64, 0, 1);
-  const auto size = static_cast<std::size_t>(GDALGetDataTypeSizeBytes(type));
-  std::memcpy(pixel.data(), std::isnan(number) ? static_cast<const void*>(&number) : value, size);
+  if (std::isnan(number)) {
+    number = std::nan("");
+    GDALCopyWords(&number, GDT_Float64, 0, pixel.data(), type, 0, 1);
+  } else {
+    std::memcpy(pixel.data(), value, static_cast<std::size_t>(GDALGetDataTypeSizeBytes(type)));
+  }
   return pixel;
 }
 

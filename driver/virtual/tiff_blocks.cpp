@@ -4,6 +4,7 @@
 #include <cpl_vsi.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -118,6 +119,12 @@ std::vector<CodecMetadata> codecs_of(const TiffDirectory& directory,
                                      const zarrcore::DataType& type) {
   const Compression& compression = compression_of(directory);
   if (directory.has_reversed_bits) throw Error("its bits are in reverse order (FillOrder 2)");
+  // CMYK, CIE L*a*b* in three forms, LogL and LogLuv.
+  constexpr std::array kConverted{5, 8, 9, 10, 32844, 32845};
+  if (std::ranges::find(kConverted, static_cast<int>(directory.photometric)) != kConverted.end()) {
+    throw Error("GDAL converts its colours (PhotometricInterpretation " +
+                std::to_string(directory.photometric) + ")");
+  }
   const bool is_big =
       compression.kind != Kind::image && directory.endian == Endian::big && !is_packed(directory);
   std::vector<CodecMetadata> codecs{{"bytes", {{"endian", is_big ? "big" : "little"}}}};

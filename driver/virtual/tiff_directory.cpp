@@ -79,23 +79,23 @@ class DirectoryReader {
 
   bool has(TiffTag tag) const { return fields_.contains(tag); }
 
-  // The bytes of a field; empty if there is none.
-  Buffer content(TiffTag tag) const {
+  // The bytes of a field, which has at most `most` values; empty if there is none.
+  Buffer content(TiffTag tag, std::uint64_t most = UINT16_MAX) const {
     const auto found = fields_.find(tag);
     if (found == fields_.end()) return {};
     const Field& field = found->second;
     const auto size = zarrcore::checked_multiply(field.count, type_size(field.type));
-    if (!size || *size > size_) throw invalid(tag);
+    if (!size || *size > size_ || field.count > most) throw invalid(tag);
     if (*size <= field.place.size()) return Buffer::copy_of(field.place.span().first(*size));
     return bytes(number(field.place, 0, is_big_ ? 8 : 4), *size);
   }
 
-  std::vector<std::uint64_t> numbers(TiffTag tag) const {
+  std::vector<std::uint64_t> numbers(TiffTag tag, std::uint64_t most = UINT16_MAX) const {
     const auto found = fields_.find(tag);
     if (found == fields_.end()) return {};
     if (!is_unsigned(found->second.type)) throw invalid(tag);
     const std::uint64_t size = type_size(found->second.type);
-    const Buffer all = content(tag);
+    const Buffer all = content(tag, most);
     std::vector<std::uint64_t> result(all.size() / size);
     for (std::size_t i = 0; i < result.size(); ++i) result[i] = number(all, i * size, size);
     return result;
@@ -165,10 +165,11 @@ void set_blocks(const DirectoryReader& reader, TiffDirectory& directory) {
        {directory.columns, directory.rows, directory.block_columns, directory.block_rows}) {
     if (length == 0 || length > kMaxLength) throw Error("the size of the image is not valid");
   }
-  directory.offsets = reader.numbers(directory.is_tiled ? kTileOffsets : kStripOffsets);
-  directory.lengths = reader.numbers(directory.is_tiled ? kTileByteCounts : kStripByteCounts);
   const auto count = zarrcore::checked_multiply(directory.blocks_across() * directory.blocks_down(),
                                                 directory.is_by_pixel ? 1 : directory.samples);
+  const std::uint64_t most = count.value_or(0);
+  directory.offsets = reader.numbers(directory.is_tiled ? kTileOffsets : kStripOffsets, most);
+  directory.lengths = reader.numbers(directory.is_tiled ? kTileByteCounts : kStripByteCounts, most);
   // A file of missing blocks only may state none.
   if (directory.offsets.empty() && directory.lengths.empty()) return;
   if (directory.offsets.size() != count || directory.lengths.size() != count) {

@@ -94,8 +94,12 @@ std::optional<std::int64_t> seconds_of(const DateParts& parts) {
   return parts.epoch + ((days * 24 + parts.hour) * 60 + parts.minute) * 60 + parts.second;
 }
 
-std::optional<std::int64_t> match_at(std::string_view text, std::size_t at,
-                                     std::string_view pattern) {
+struct Match {
+  std::int64_t time;
+  std::size_t end;  // in the text
+};
+
+std::optional<Match> match_at(std::string_view text, std::size_t at, std::string_view pattern) {
   const auto is_digit_at = [&](std::size_t i) { return i < text.size() && is_digit(text[i]); };
   DateParts parts;
   bool ends_with_number = false;
@@ -118,7 +122,21 @@ std::optional<std::int64_t> match_at(std::string_view text, std::size_t at,
     if (count == 0 || (count < width && pattern[i] != 's')) return std::nullopt;
     set_part(parts, pattern[i], number);
   }
-  return ends_with_number && is_digit_at(at) ? std::nullopt : seconds_of(parts);
+  const auto time = seconds_of(parts);
+  return ends_with_number && is_digit_at(at) ? std::nullopt
+         : time                              ? std::optional(Match{*time, at})
+                                             : std::nullopt;
+}
+
+// Whether what follows a time says no more than UTC; fractions of a second are left out.
+bool is_utc(std::string_view rest) {
+  if (rest.starts_with('.') && rest.size() > 1 && is_digit(rest[1]))
+    rest.remove_prefix(std::min(rest.find_first_not_of("0123456789", 1), rest.size()));
+  for (const std::string_view zone :
+       {"", "Z", " Z", "UTC", " UTC", "+00", "+0000", "+00:00", " sec UTC"}) {
+    if (rest == zone) return true;
+  }
+  return false;
 }
 
 void check_pattern(std::string_view pattern) {
@@ -138,32 +156,24 @@ void check_pattern(std::string_view pattern) {
 std::optional<std::int64_t> find_time(std::string_view text, std::string_view pattern) {
   check_pattern(pattern);
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (const auto time = match_at(text, at, pattern)) return time;
+    if (const auto match = match_at(text, at, pattern)) return match->time;
   }
   return std::nullopt;
 }
 
 std::optional<std::int64_t> find_usual_time(std::string_view text) {
-  // Times of other zones, as +02:00, are not understood.
-  const std::string_view zone = text.substr(text.size() - std::min<std::size_t>(text.size(), 6));
-  if (zone.find_first_of("+-") == 0 && zone.find(':') == 3 && !zone.ends_with("00:00")) {
-    return std::nullopt;
-  }
-  for (const char* pattern : {"%Y:%m:%d %H:%M:%S", "%Y-%m-%d?%H:%M:%S", "%Y/%m/%d %H:%M:%S",
-                              "%Y-%m-%d?%H:%M", "%Y%m%dT%H%M%S"}) {
-    if (const auto time = find_time(text, pattern)) return time;
-  }
-  constexpr std::string_view kDate = "2000-01-31";
-  for (const char* pattern : {"%Y-%m-%d", "%Y/%m/%d", "%Y%m%d"}) {
-    const auto time = text.size() <= kDate.size() ? find_time(text, pattern) : std::nullopt;
-    if (time) return time;
-  }
-  // Of GRIB: "1620284889 sec UTC".
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-  const std::string_view number = text.substr(0, text.find(' '));
-  const bool is_number = number.size() > kDate.size() - 2 &&
-                         number.find_first_not_of("0123456789") == std::string_view::npos;
-  return is_number ? find_time(number, "%s") : std::nullopt;
+  text = text.substr(0, text.find_last_not_of(' ') + 1);
+  for (const char* pattern :
+       {"%Y:%m:%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y/%m/%d %H:%M:%S",
+        "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y%m%dT%H%M%S", "%Y-%m-%d", "%Y/%m/%d", "%Y%m%d"}) {
+    const auto match = match_at(text, 0, pattern);
+    if (match && is_utc(text.substr(match->end))) return match->time;
+  }
+  constexpr std::size_t kMinDigits = 9;  // of seconds; fewer may be a date in another form
+  const auto seconds = match_at(text, 0, "%s");
+  const bool is_time = seconds && seconds->end >= kMinDigits && is_utc(text.substr(seconds->end));
+  return is_time ? std::optional(seconds->time) : std::nullopt;
 }
 
 }  // namespace gdal_zarr

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -19,6 +20,7 @@
 #include "driver/virtual/mosaic.h"
 #include "driver/virtual/tiff_blocks.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 namespace {
@@ -35,7 +37,8 @@ struct VrtSource : Placement {
   bool is_copied = false;
 
   bool has_same_place(const VrtSource& other) const {
-    return file == other.file && x == other.x && y == other.y;
+    return file == other.file && x == other.x && y == other.y && columns == other.columns &&
+           rows == other.rows;
   }
 };
 
@@ -123,6 +126,10 @@ VrtBand read_band(const CPLXMLNode& element, const std::string& folder, GDALData
   const char* value = CPLGetXMLValue(&element, "NoDataValue", nullptr);
   const std::optional<std::string> nodata =
       value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+  if (nodata && CPLAtof(value) != 0 &&
+      CPLTestBool(CPLGetXMLValue(&element, "HideNoDataValue", "0"))) {
+    throw Error("the VRT has a hidden nodata value, " + *nodata + ", where it has no source");
+  }
   VrtBand band;
   for (const CPLXMLNode* child = element.psChild; child != nullptr; child = child->psNext) {
     if (child->eType != CXT_Element || !std::string_view(child->pszValue).ends_with("Source")) {
@@ -153,7 +160,12 @@ std::vector<VrtBand> read_vrt(GDALDataset& dataset, bool copies_others) {
   if (const char* subclass = CPLGetXMLValue(root, "subClass", nullptr)) {
     throw Error("the VRT is computed (" + std::string(subclass) + ")");
   }
-  const std::string folder = CPLGetPath(dataset.GetDescription());
+  // GDAL finds the sources of a link from the folder of its target.
+  std::string path = dataset.GetDescription();
+  std::error_code error;
+  if (const auto local = zarrcore::path_of_utf8(path); std::filesystem::is_symlink(local, error))
+    path = zarrcore::utf8_of(std::filesystem::canonical(local, error));
+  const std::string folder = CPLGetPath(path.c_str());
   std::vector<VrtBand> bands;
   for (const CPLXMLNode* child = root->psChild; child != nullptr; child = child->psNext) {
     if (child->eType == CXT_Element && EQUAL(child->pszValue, "VRTRasterBand")) {

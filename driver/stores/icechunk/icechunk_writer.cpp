@@ -79,6 +79,15 @@ void make_repository(const IcechunkPath& path, zarrcore::Store& files, int forma
                 " does not exist (NEW_BRANCH makes one)");
   }
   check_parent_exists(path.repository);
+  for (std::string above = CPLGetPath(path.repository.c_str());
+       !above.empty() && above != "/" && VSIIsLocal(above.c_str());
+       above = CPLGetPath(above.c_str())) {
+    if (is_icechunk_folder(above)) {
+      throw Error(path.repository + " is inside of the repository " + above +
+                  ", whose groups are named " + std::string(kIcechunkPrefix) + '{' + above +
+                  "}/NAME");
+    }
+  }
   try {
     create_repository(files, format);
   } catch (const Error&) {

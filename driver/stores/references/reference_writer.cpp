@@ -4,6 +4,7 @@
 #include <cpl_string.h>
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 #include "driver/stores/references/parquet_references.h"
@@ -23,6 +24,8 @@ using zarrcore::Buffer;
 using zarrcore::Error;
 using zarrcore::Json;
 
+constexpr const char* kChunks = ".chunks-";
+
 // The value as a text of JSON, where bytes that are not ASCII are base64.
 std::string json_value(const Buffer& value) {
   constexpr std::string_view kBase64 = "base64:";
@@ -36,12 +39,40 @@ std::string json_value(const Buffer& value) {
 
 }  // namespace
 
-std::string side_file(ReferenceKind kind, const std::string& path) {
-  return path + (kind == ReferenceKind::json ? ".chunks" : "/.chunks");
+std::vector<std::string> find_side_files(const std::string& path) {
+  std::vector<std::string> files;
+  const bool is_inside = is_folder(path);
+  if (is_network_path(path) || (!is_inside && !(path.ends_with(".json") && is_file(path)))) {
+    return files;
+  }
+  const std::string stem = is_inside ? path + '/' : path;
+  const std::string folder = is_inside ? path : std::string(CPLGetPath(path.c_str()));
+  const std::string start = stem.substr(stem.rfind('/') + 1) + kChunks;
+  const CPLStringList names(VSIReadDir(folder.empty() ? "." : folder.c_str()));
+  Buffer document;
+  for (int i = 0; i < names.size(); ++i) {
+    const std::string_view name = names[i];
+    if (!name.starts_with(start)) continue;
+    if (!is_inside && document.size() == 0) {
+      const File file = open_file(path);
+      if (file) document = read_bytes(file.get(), 0, file_size(file.get()));
+    }
+    // A document that had this name before may have left its own.
+    const std::string_view suffix = name.substr(start.size() - std::string_view(kChunks).size());
+    if (is_inside || document.text().find(suffix) != std::string_view::npos) {
+      files.push_back(stem.substr(0, stem.rfind('/') + 1).append(name));
+    }
+  }
+  return files;
 }
 
 ReferenceWriter::ReferenceWriter(ReferenceKind kind, const std::string& path, TargetNames names)
     : kind_(kind), path_(path), names_(names), targets_(absolute_path(path)) {}
+
+ReferenceWriter::~ReferenceWriter() {
+  beside_.reset();
+  if (!beside_path_.empty() && !names_beside_) VSIUnlink(beside_path_.c_str());
+}
 
 // The name in the references of the file at a path for GDAL.
 std::string ReferenceWriter::stored_name(const std::string& path) const {
@@ -75,18 +106,20 @@ std::uint32_t ReferenceWriter::number_of(const std::string& target) {
 
 // Makes the value of the entry a part of the file beside the references.
 void ReferenceWriter::put_beside(Entry& entry) {
-  const std::string path = side_file(kind_, path_);
-  zarrcore::with_context({path}, [&] {
-    if (!beside_) {
-      if (kind_ == ReferenceKind::parquet) VSIMkdir(path_.c_str(), 0755);
-      beside_.reset(VSIFOpenL(path.c_str(), "wb"));
-    }
+  if (beside_path_.empty()) {
+    if (kind_ == ReferenceKind::parquet) VSIMkdir(path_.c_str(), 0755);
+    std::random_device random;
+    const std::string name = std::string(kChunks) + CPLSPrintf("%08x%08x", random(), random());
+    beside_path_ = path_ + (kind_ == ReferenceKind::parquet ? "/" : "") + name;
+    beside_.reset(VSIFOpenL(beside_path_.c_str(), "wb"));
+  }
+  zarrcore::with_context({beside_path_}, [&] {
     const std::size_t size = entry.value.size();
     if (!beside_ || VSIFWriteL(entry.value.data(), 1, size, beside_.get()) != size) {
       throw Error("it cannot be written");
     }
   });
-  entry.target = number_of(path);
+  entry.target = beside_number_ = number_of(beside_path_);
   entry.offset = std::exchange(beside_bytes_, beside_bytes_ + entry.value.size());
   entry.length = entry.value.size();
   entry.value = Buffer();
@@ -94,7 +127,7 @@ void ReferenceWriter::put_beside(Entry& entry) {
 
 void ReferenceWriter::flush_beside() const {
   if (beside_ && VSIFFlushL(beside_.get()) != 0) {
-    throw Error(side_file(kind_, path_) + " cannot be written");
+    throw Error(beside_path_ + " cannot be written");
   }
 }
 
@@ -178,6 +211,9 @@ void ReferenceWriter::flush() {
   flush_beside();
   zarrcore::with_context(path_,
                          [&] { kind_ == ReferenceKind::json ? write_json() : write_parquet(); });
+  names_beside_ = std::ranges::any_of(entries_, [&](const auto& item) {
+    return item.second.target == beside_number_ && !beside_path_.empty();
+  });
   has_changed_ = false;
 }
 

@@ -1,8 +1,8 @@
 // A new store of Kerchunk references: a JSON document, or a folder with Parquet files. Values that
 // are put are stored in it; chunks that are parts of other files are put as references. It is
 // written by flush(), with all that has been put until then, which is kept in memory. Chunks that
-// are too many for that are put into a file beside the document, or in the folder (side_file()),
-// and become references to it.
+// are too many for that are put into a file beside the document, or in the folder, which no other
+// store has (find_side_files()), and become references to it.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,14 @@ namespace gdal_zarr {
 // How references name files: by absolute paths and URLs, or from the folder of the document.
 enum class TargetNames : bool { absolute, relative };
 
-// The file for a store that is written at `path`. GDAL's other files beside it have other names.
-std::string side_file(ReferenceKind kind, const std::string& path);
+// The paths of files that hold chunks of the store at `path`, and which it names by their paths.
+std::vector<std::string> find_side_files(const std::string& path);
 
 class ReferenceWriter final : public zarrcore::Store, public ReferenceTarget {
  public:
   ReferenceWriter(ReferenceKind kind, const std::string& path, TargetNames names);
+  // Removes the file with chunks if no references that are stored name it.
+  ~ReferenceWriter() override;
 
   void put_reference(std::string_view key, Reference reference) override;
 
@@ -72,9 +74,12 @@ class ReferenceWriter final : public zarrcore::Store, public ReferenceTarget {
   std::unordered_map<std::string, std::uint32_t> known_targets_;  // by path
   Entries entries_;
   std::uint64_t value_bytes_ = 0;  // of all entries
-  File beside_;                    // null if there is none
+  std::string beside_path_;        // empty if there is none
+  File beside_;
+  std::uint32_t beside_number_ = 0;
   std::uint64_t beside_bytes_ = 0;
   bool has_changed_ = false;
+  bool names_beside_ = false;  // in the references that are stored
 };
 
 // The store for a name that ends in .json, .parq or .parquet. Throws zarrcore::Error for others.

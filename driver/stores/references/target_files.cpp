@@ -74,7 +74,8 @@ bool is_absolute(std::string_view path) {
   return path.starts_with('/') || path.starts_with('\\') || (path.size() > 1 && path[1] == ':');
 }
 
-// GDAL's path of a URL; other texts unchanged.
+}  // namespace
+
 std::string path_of_url(const std::string& url) {
   const auto colon = url.find("://");
   if (colon == std::string::npos || url.starts_with("/vsi")) return url;
@@ -98,6 +99,8 @@ std::string path_of_url(const std::string& url) {
   if (!is_scheme) return url;
   throw Error("URLs that begin with " + url.substr(0, colon + 3) + " are not supported");
 }
+
+namespace {
 
 // The part of an absolute path that names a server, a bucket, or a drive, without the slash behind.
 std::string_view root_of(std::string_view path) {

@@ -23,6 +23,9 @@ std::string absolute_path(const std::string& path);
 // different buckets or on different drives.
 std::string relative_path(const std::string& path, const std::string& folder);
 
+// GDAL's path of a URL; other texts unchanged. Throws zarrcore::Error for unknown protocols.
+std::string path_of_url(const std::string& url);
+
 // The URL of a path in one of GDAL's network file systems; other paths unchanged.
 std::string url_of_path(const std::string& path);
 
