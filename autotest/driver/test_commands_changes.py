@@ -331,7 +331,8 @@ def test_unreferenced_files_are_removed(repository):
 def test_rechunk_is_one_commit(repository):
     before = len(run("log", repository)["snapshots"])
     run("rechunk", repository, "BLOCKSIZE=4,2")
-    assert len(run("log", repository)["snapshots"]) == before + 1
+    snapshots = run("log", repository)["snapshots"]
+    assert len(snapshots) == before + 1 and snapshots[0]["message"].endswith(": rechunk /a")
     assert chunks(repository) == {"/a": [4, 2]}
     np.testing.assert_array_equal(values(f"ICECHUNK:{repository}", "/a"), DATA)
 

@@ -24,6 +24,8 @@ def test_names(repository):
         f"ICECHUNK:{path}?tag=it works!": HALF, f"ICECHUNK:{path}?tag=it%20works%21": HALF,
         f'ICECHUNK:"{path}?snapshot={tag}"': HALF, f"/vsiicechunk/{{{path}}}": DATA,
         f"/vsiicechunk/{{{path}?branch=dev}}": ONES,
+        f'ZARR:"ICECHUNK:{path}":/g/a': DATA, f'ZARR:"ICECHUNK:{path}?branch=dev":/g/a': ONES,
+        f"ZARR:ICECHUNK:{path}?branch=dev:/g/a": ONES, f"ZARR:ICECHUNK:{path}": DATA,
         f'ZARR:"/vsiicechunk/{{{path}?snapshot={tag}&ignore-timestamp-etag=yes}}"': HALF,
     }.items():
         np.testing.assert_array_equal(read(name), want, name)

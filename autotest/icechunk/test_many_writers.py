@@ -32,14 +32,14 @@ def start(path, writer):
     return subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parent)
 
 
-def check(path, judge):
+def check(path, judge, commit_count=COMMITS):
     repository = verify(path)
     ids = {base32(name): name for name in repository.snapshots}
     name, messages = ids[repository.branches["main"]], []
     while name is not None:
         messages.append(repository.snapshots[name].message)
         name = repository.snapshots[name].parent
-    commits = {f"{writer} {i}" for writer in range(WRITERS) for i in range(COMMITS)}
+    commits = {f"{writer} {i}" for writer in range(WRITERS) for i in range(commit_count)}
     assert commits <= set(messages) and len(messages) <= len(commits) + 3
     if judge:
         assert len(judge.ancestry(at=path, branch="main")) == len(messages)
@@ -58,6 +58,34 @@ def test_programs_on_gdal(tmp_path, judge_if_any, version):
     root = open_root(f"ICECHUNK:{path}")
     np.testing.assert_array_equal(root.OpenMDArray("a").ReadAsArray(), expected)
     check(path, judge_if_any)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_c_programs(tmp_path, judge_if_any, version):
+    """Each run of gdal_translate adds an array."""
+    path, count = tmp_path / "repository", rounds(2, 50)
+    create_repository(path, version)
+    for writer in range(WRITERS):
+        source = gdal.GetDriverByName("GTiff").Create(f"{tmp_path}/{writer}.tif", 30, 20)
+        source.GetRasterBand(1).Fill(writer + 1)
+        source = None
+
+    def add_arrays(writer):
+        for i in range(count):
+            done = subprocess.run(
+                ["gdal_translate", "-q", "-of", "Zarr", "-co", f"ARRAY_NAME=a{writer}_{i}",
+                 "-co", f"COMMIT_MESSAGE={writer} {i}", f"{tmp_path}/{writer}.tif",
+                 f"ICECHUNK:{path}"], capture_output=True, text=True)
+            assert (done.returncode, done.stderr) == (0, "")
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        list(pool.map(add_arrays, range(WRITERS)))
+    check(path, judge_if_any, count)
+    root = open_root(f"ICECHUNK:{path}")
+    for name in root.GetMDArrayNames():
+        want = int(name[1:].partition("_")[0]) + 1
+        assert (root.OpenMDArray(name).ReadAsArray() == want).all(), name
+    assert len(root.GetMDArrayNames()) == WRITERS * count
 
 
 @pytest.mark.parametrize("version", [1, 2])

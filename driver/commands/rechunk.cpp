@@ -8,6 +8,7 @@
 //
 // A killed command is ended or undone by the next one, whatever arrays that is for.
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -286,7 +287,9 @@ CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& pro
         });
       }
       session.flush();
-      session.commit_copy();
+      std::vector<std::string> names;
+      std::ranges::transform(arrays, std::back_inserter(names), node_name);
+      session.commit_copy(name_nodes("rechunk", names));
     } catch (const Error&) {
       if (session.icechunk() != nullptr) session.roll_back();
       throw;

@@ -123,8 +123,9 @@ void Session::commit_flushed() {
   run_with_summary([this](const std::string& summary) { icechunk_->end_flush(summary); });
 }
 
-void Session::commit_copy() {
-  run_with_summary([this](const std::string& summary) { icechunk_->end_copy(summary); });
+void Session::commit_copy(const std::string& what) {
+  run_with_summary(
+      [&](const std::string& summary) { icechunk_->end_copy(what.empty() ? summary : what); });
 }
 
 void Session::end_changes() {
@@ -134,7 +135,7 @@ void Session::end_changes() {
 
 const char* Session::icechunk_changes() {
   if (!icechunk_) return nullptr;
-  icechunk_changes_ = icechunk_->store()->changes();
+  icechunk_changes_ = icechunk_->changes();
   return icechunk_changes_.c_str();
 }
 

@@ -204,7 +204,8 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
     if (icechunk_) icechunk_->roll_back();
   }
   void commit_flushed();
-  void commit_copy();
+  // `what` has been done, in place of what nodes show.
+  void commit_copy(const std::string& what = {});
   void end_changes();
   // Null if there are none. The text lives until the next call.
   const char* icechunk_changes();

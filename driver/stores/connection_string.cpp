@@ -28,8 +28,29 @@ std::string without_final_slash(std::string path) {
   return path;
 }
 
-// The path that a pipeline or URL names, or the folder of a metadata document, or `name` itself.
+// GDAL has prefixes for the protocols of URLs.
+void check_is_no_url(const std::string& path) {
+  for (const char* scheme : {"http://", "https://", "ftp://"}) {
+    if (STARTS_WITH_CI(path.c_str(), scheme)) {
+      throw Error("a URL needs the prefix /vsicurl/: ZARR:\"/vsicurl/" + path + "\"");
+    }
+  }
+  for (const auto& [scheme, prefix] : {std::pair{"s3://", "/vsis3/"}, {"gs://", "/vsigs/"}}) {
+    if (STARTS_WITH_CI(path.c_str(), scheme)) {
+      throw Error("open this URL as ZARR:\"" + std::string(prefix) + path.substr(5) + "\"");
+    }
+  }
+}
+
+// The path that a pipeline, a URL or ICECHUNK: names, or the folder of a metadata document, or
+// `name` itself.
 std::string store_of(const std::string& name) {
+  if (has_icechunk_scheme(name)) {
+    IcechunkPath path = parse_icechunk_path(name);
+    path.repository = without_file_scheme(path.repository);
+    check_is_no_url(path.repository);
+    return format_icechunk_path(path);
+  }
   if (is_url_pipeline(name)) return path_of_pipeline(name);
   const std::string path = without_file_scheme(name);
   const std::string file_name = CPLGetFilename(without_query(path).c_str());
@@ -62,20 +83,6 @@ void parse_array(std::string_view rest, const std::string& name, ConnectionStrin
   connection.array = (rest.starts_with('/') ? "" : "/") + std::string(rest);
 }
 
-// GDAL has prefixes for the protocols of URLs.
-void check_is_no_url(const std::string& path) {
-  for (const char* scheme : {"http://", "https://", "ftp://"}) {
-    if (STARTS_WITH_CI(path.c_str(), scheme)) {
-      throw Error("a URL needs the prefix /vsicurl/: ZARR:\"/vsicurl/" + path + "\"");
-    }
-  }
-  for (const auto& [scheme, prefix] : {std::pair{"s3://", "/vsis3/"}, {"gs://", "/vsigs/"}}) {
-    if (STARTS_WITH_CI(path.c_str(), scheme)) {
-      throw Error("open this URL as ZARR:\"" + std::string(prefix) + path.substr(5) + "\"");
-    }
-  }
-}
-
 }  // namespace
 
 bool has_file_scheme(const std::string& name) {
@@ -105,13 +112,6 @@ bool has_prefix(const std::string& name) {
 
 ConnectionString parse_connection_string(const std::string& name) {
   ConnectionString connection;
-  if (has_icechunk_scheme(name)) {
-    IcechunkPath path = parse_icechunk_path(name);
-    path.repository = without_file_scheme(path.repository);
-    check_is_no_url(path.repository);
-    connection.store_path = format_icechunk_path(path);
-    return connection;
-  }
   if (!has_prefix(name)) {
     connection.store_path = store_of(name);
   } else {
@@ -130,7 +130,8 @@ ConnectionString parse_connection_string(const std::string& name) {
       while (colon != std::string_view::npos &&
              ((colon == 1 && std::isalpha(static_cast<unsigned char>(text[0])) != 0) ||
               text.substr(colon).starts_with("://") ||
-              (colon == 4 && has_file_scheme(std::string(text))))) {
+              (colon == 4 && has_file_scheme(std::string(text))) ||
+              (colon == 8 && has_icechunk_scheme(std::string(text))))) {
         colon = text.find(":/", colon + 2);
       }
       connection.store_path = text.substr(0, colon);

@@ -5,7 +5,8 @@
 //   file:///path                        the same as a URL
 //   URL|zip:path|zarr3:                 a URL pipeline; see is_url_pipeline()
 //   ICECHUNK:path?branch=NAME           an Icechunk repository; see icechunk/icechunk_path.h
-//   ZARR:"path"                         any path, also one that cannot be examined beforehand
+//   ZARR:"path"                         any path, also one that cannot be examined beforehand, and
+//                                       the names above
 //   ZARR:"path":/group/array            one array; the first slash is optional
 //   ZARR:"path":/group/array:3:0        one 2D slice of an array of more dimensions
 //   ZARR:"path":/group/array:bands=1-9  some of its slices as bands, counted from 1

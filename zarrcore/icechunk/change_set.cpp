@@ -92,6 +92,11 @@ ArrayChanges ArrayChanges::without_references() const {
   return grid;
 }
 
+bool ArrayChanges::has_chunks_outside_of(const ArrayChanges& grid) const {
+  return rank() != grid.rank() ||
+         !std::ranges::equal(counts, grid.counts, std::ranges::less_equal());
+}
+
 void ArrayChanges::add(const ArrayChanges& others) {
   set_grid(others);
   for (const auto& [number, place] : others.references) references[number] = place;
@@ -163,18 +168,25 @@ void ChangeSet::check_free(std::string_view path) const {
   }
 }
 
-void ChangeSet::put_document(std::string_view path, std::string_view text, std::uint64_t version) {
+bool ChangeSet::put_document(std::string_view path, std::string_view text, std::uint64_t version,
+                             const FindLost& find_lost) {
   const auto old = nodes.find(path);
-  if (old != nodes.end() && document(old->second) == text) return;
+  if (old != nodes.end() && document(old->second) == text) return false;
   const bool is_array = is_array_document(text);
   std::optional<ArrayChanges> chunks;
   if (is_array) chunks.emplace(text, path);
   auto stored = std::make_shared<const std::string>(text);
   if (old != nodes.end() && old->second.is_array == is_array) {
-    if (is_array) this->chunks(*old).set_grid(*chunks);
+    if (is_array) {
+      ArrayChanges& present = this->chunks(*old);
+      const auto lost = find_lost(*old, present, *chunks);
+      present.set_grid(*chunks);
+      for (const std::uint64_t number : lost)
+        present.references.emplace(number, ArrayChanges::kErased);
+    }
     old->second.document = std::move(stored);
     old->second.version = version;
-    return;
+    return true;
   }
   check_free(path);
   if (is_array && paths_below(nodes, path).size() > (old == nodes.end() ? 0U : 1U)) {
@@ -184,6 +196,7 @@ void ChangeSet::put_document(std::string_view path, std::string_view text, std::
   const Node node{new_id<NodeId>(), is_array, std::nullopt, std::move(stored), version};
   if (is_array) arrays.emplace(node.id, *std::move(chunks));
   nodes.insert_or_assign(std::string(path), node);
+  return true;
 }
 
 void ChangeSet::erase(std::string_view path) {
@@ -244,11 +257,14 @@ bool ChangeSet::has_changed_chunks(const Node& node) const {
   return it != arrays.end() && !it->second.references.empty();
 }
 
-bool ChangeSet::is_empty() const {
-  return nodes.size() == base_->size() && std::ranges::all_of(nodes, [&](const auto& node) {
-           return is_kept(node.second) && !is_moved(node) && !is_updated(node.second) &&
-                  !has_changed_chunks(node.second);
-         });
+std::uint64_t ChangeSet::count() const {
+  std::uint64_t count = deleted().size();
+  for (const auto& node : nodes) {
+    count += static_cast<std::uint64_t>(!is_kept(node.second) || is_moved(node) ||
+                                        is_updated(node.second));
+    if (has_changed_chunks(node.second)) count += arrays.at(node.second.id).references.size();
+  }
+  return count;
 }
 
 std::vector<std::size_t> ChangeSet::deleted() const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +37,8 @@ struct ArrayChanges {
   // The chunk's number in row-major order; nullopt if it is outside of the grid.
   std::optional<std::uint64_t> number_of(std::span<const std::uint64_t> index) const;
   std::vector<std::uint64_t> index_of(std::uint64_t number) const;
+  // Whether a chunk of this grid is outside of another one.
+  bool has_chunks_outside_of(const ArrayChanges& grid) const;
   // The document has changed. References outside of the new grid are dropped.
   void set_grid(const ArrayChanges& changed);
 
@@ -73,7 +76,12 @@ class ChangeSet {
   ArrayChanges& chunks(const Nodes::value_type& array) const;
 
   // Each changes nothing when it throws.
-  void put_document(std::string_view path, std::string_view text, std::uint64_t version);
+  // Returns false if that is the document. Of an array that gets another grid, the numbers that
+  // `find_lost` returns have no chunks.
+  using FindLost = std::function<std::vector<std::uint64_t>(
+      const Nodes::value_type& array, const ArrayChanges& present, const ArrayChanges& changed)>;
+  bool put_document(std::string_view path, std::string_view text, std::uint64_t version,
+                    const FindLost& find_lost);
   void erase(std::string_view path);         // the node alone
   void erase_prefix(std::string_view path);  // and all below
   // With `keeps_ids`, nodes are moved. Otherwise they become new ones, with the same chunks, but
@@ -85,7 +93,9 @@ class ChangeSet {
   bool is_moved(const Nodes::value_type& node) const;
   bool is_updated(const Node& node) const;
   bool has_changed_chunks(const Node& node) const;
-  bool is_empty() const;
+  // How many nodes and chunks have changed.
+  std::uint64_t count() const;
+  bool is_empty() const { return count() == 0; }
   // Positions of the nodes of the base that no longer exist.
   std::vector<std::size_t> deleted() const;
 

@@ -57,7 +57,7 @@ ObjectId Transaction::Session::put_snapshot(SnapshotRecord& record) {
     nodes.push_back(std::move(added));
   }
   const auto id = new_id<ObjectId>();
-  attempts_.push_back(id);
+  attempts_.push_back({id});
   put_file(*files_, "transactions", id, make_log(id, format_, *changes_, writer.copied).span());
   put_file(*files_, "snapshots", id, make_snapshot(id, record, format_, nodes, manifests).span());
   files_->flush();

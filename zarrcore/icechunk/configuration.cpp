@@ -1,6 +1,7 @@
 #include "zarrcore/icechunk/configuration.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <regex>
 
 #include "zarrcore/base/error.h"
@@ -19,28 +20,50 @@ std::pair<std::string, Json> variant_of(const Json& value) {
   return {lower_case(value.begin().key()), value.begin().value()};
 }
 
-// An expression without back-references, which takes a time that is bounded by the product of its
-// own size and the text's: the reference's expressions have none. Other C++ libraries than GCC's
-// give up by themselves.
-std::regex compiled(const std::string& expression) {
-#ifdef __GLIBCXX__
-  constexpr auto kSyntax = std::regex::ECMAScript | std::regex_constants::__polynomial;
-#else
-  constexpr auto kSyntax = std::regex::ECMAScript;
-#endif
-  return std::regex(expression, kSyntax);
+// At least the size of the expression with each part repeated as often as "{…}" says, or nan.
+double expanded_size(const std::string& expression) {
+  double size = static_cast<double>(expression.size());
+  for (std::size_t i = 0; (i = expression.find('{', i)) != std::string::npos; ++i) {
+    double most = 1;
+    for (const char* number = &expression[i]; *number == '{' || *number == ',';) {
+      char* end = nullptr;
+      most = std::max(most, static_cast<double>(std::strtoull(number + 1, &end, 10)));
+      number = end;
+    }
+    size *= most;
+  }
+  return size;
 }
 
-// Long texts are not searched, and long expressions not compiled: both recurse.
-bool matches(const Json& expression, std::string_view text) {
+// Whether an expression is found in a text. All places of the text are looked at together, in a
+// time that is bounded by the product of the expression's expanded size and the text's, which are
+// bounded as well: lookahead and back-references, which would take longer, are not in the
+// reference's expressions either. Other C++ libraries than GCC's give up by themselves.
+bool is_found(const std::string& expression, std::string_view text) {
+  using namespace std::regex_constants;
   constexpr std::size_t kMaxSize = 1000;
+  constexpr double kMaxExpandedSize = 10000;
+  if (expression.size() > kMaxSize || expanded_size(expression) > kMaxExpandedSize) {
+    throw std::regex_error(error_complexity);
+  }
+  if (expression.find("(?=") != std::string::npos || expression.find("(?!") != std::string::npos) {
+    throw std::regex_error(error_paren);
+  }
+  if (text.size() > kMaxSize) return false;
+  auto syntax = ECMAScript | nosubs;
+#ifdef __GLIBCXX__
+  syntax |= __polynomial;
+#endif
+  const std::regex anywhere(R"([\s\S]*(?:)" + expression + R"()[\s\S]*)", syntax);
+  return std::regex_match(text.begin(), text.end(), anywhere);
+}
+
+bool matches(const Json& expression, std::string_view text) {
   const std::string* own = as_string(expression);
   if (own == nullptr) own = find_string(expression, "regex");
   if (own == nullptr) throw Error("manifest.splitting has a condition without a regex");
-  if (text.size() > kMaxSize) return false;
   try {
-    if (own->size() > kMaxSize) throw std::regex_error(std::regex_constants::error_complexity);
-    return std::regex_search(text.begin(), text.end(), compiled(*own));
+    return is_found(*own, text);
   } catch (const std::regex_error&) {
     throw Error("manifest.splitting has the regex " + excerpt(expression) +
                 ", which is not supported");
@@ -110,10 +133,14 @@ std::optional<std::string> container_url(const Json& configuration, std::string_
   for (const auto& [key, container] : containers.items()) {
     const std::string* own_name = find_string(container, "name");
     if ((own_name != nullptr ? *own_name : key) != name) continue;
-    const std::string* url = find_string(container, "url_prefix");
-    return url != nullptr ? *url : key;
+    return url_prefix(key, container);
   }
   return std::nullopt;
+}
+
+std::string url_prefix(const std::string& key, const Json& container) {
+  const std::string* url = find_string(container, "url_prefix");
+  return url != nullptr ? *url : key;
 }
 
 }  // namespace zarrcore::icechunk

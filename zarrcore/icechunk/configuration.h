@@ -42,7 +42,10 @@ class Configuration {
   std::vector<Split> splits_;
 };
 
-// The url_prefix of the virtual chunk container called `name`; nullopt if there is none.
+// What the URLs begin with that are in a virtual chunk container.
+std::string url_prefix(const std::string& key, const Json& container);
+
+// That of the virtual chunk container called `name`; nullopt if there is none.
 std::optional<std::string> container_url(const Json& configuration, std::string_view name);
 
 }  // namespace zarrcore::icechunk

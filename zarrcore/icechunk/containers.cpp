@@ -65,9 +65,9 @@ std::vector<std::string> find_missing(const Json& configuration,
   std::vector<std::string> known;
   const Json containers = object_member(configuration, kContainers);
   for (const auto& [key, container] : containers.items()) {
-    const std::string* url = find_string(container, "url_prefix");
     // Icechunk ignores others.
-    if (url != nullptr && url->ends_with('/')) known.push_back(*url);
+    if (const std::string url = url_prefix(key, container); url.ends_with('/'))
+      known.push_back(url);
   }
   std::vector<std::string> missing;
   for (const std::string& prefix : prefixes) {
@@ -104,14 +104,18 @@ void append_yaml(std::string& text, std::string_view name, const Json& value,
       }
     } else {
       const std::string* words = as_string(store.value());
-      text += ' ' + (words != nullptr ? *words : "{}") + '\n';
+      const bool is_quoted = words != nullptr && words->ends_with(':');  // the root of a drive
+      text += ' ' + (words == nullptr ? "{}" : is_quoted ? dump_json(*words) : *words) + '\n';
     }
   }
 }
 
 // `text` is YAML as Icechunk writes it. Its lines stay as they are.
 std::string add_to_yaml(std::string text, const std::set<std::string>& prefixes) {
+  constexpr const char* kForeign =
+      "virtual chunk containers cannot be added to YAML that Icechunk does not write";
   const Json before = parse_yaml(text);
+  if (find_string(before, kContainers) != nullptr) throw Error(kForeign);  // in flow style
   const std::vector<std::string> missing = find_missing(before, prefixes);
   if (missing.empty()) return {};
   if (before.empty()) text.clear();
@@ -138,7 +142,7 @@ std::string add_to_yaml(std::string text, const std::set<std::string>& prefixes)
   const std::size_t count = object_member(before, kContainers).size() + missing.size();
   if (!find_missing(after, prefixes).empty() || object_member(after, kContainers).size() != count ||
       after.size() != before.size() + (before.contains(kContainers) ? 0 : 1)) {
-    throw Error("virtual chunk containers cannot be added to YAML that Icechunk does not write");
+    throw Error(kForeign);
   }
   return text;
 }

@@ -89,8 +89,14 @@ std::optional<ObjectId> Transaction::Session::rebase(bool ours_win) {
   auto tip = std::make_shared<IcechunkStore>(newest_repository(version), version, virtual_files_);
   const NewCommits added = commits_since(base_->snapshot_id(), tip, *files_);
   // The answer to an own request may have been lost.
-  const auto own = std::ranges::find_first_of(added.commits, attempts_);
-  if (own != added.commits.end()) return *own;
+  for (const auto& [snapshot, has_all] : attempts_) {
+    if (std::ranges::find(added.commits, snapshot) == added.commits.end()) continue;
+    if (has_all) return snapshot;
+    throw CommitConflict(has_changed(branch_),
+                         {"an earlier commit of these changes has succeeded after an error, as "
+                          "snapshot " +
+                          id_text(snapshot) + ", which is without what was changed since"});
+  }
   if (!added.has_base) {
     throw CommitConflict(
         has_changed(branch_),
@@ -146,6 +152,7 @@ void Transaction::Session::merge(std::string_view text) {
     throw CommitConflict("the changes to merge contradict earlier ones", conflicts);
   }
   changes_ = std::move(merged);
+  note_change();
 }
 
 }  // namespace zarrcore::icechunk

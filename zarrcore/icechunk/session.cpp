@@ -94,6 +94,7 @@ void Transaction::Session::roll_back() {
   auto changes = std::make_unique<ChangeSet>(base_->snapshot(), ++version_);
   log_ = std::make_shared<ReferenceLog>(options_.max_memory);
   start_from(base_, std::move(changes));
+  attempts_.clear();  // what they hold are now changes of others
 }
 
 StoreTraits Transaction::Session::traits() const {
@@ -199,38 +200,36 @@ bool Transaction::Session::put_document(std::string_view key, std::string_view t
   const std::lock_guard lock(mutex_);
   check_takes_changes();
   if (!has_version(in_repository, options)) return false;
-  const std::string_view path = parent_path(in_repository);
-  const auto lost = lost_chunks(path);
-  changes_->put_document(path, text, ++version_);
-  for (const auto& index : lost) {
-    ArrayChanges& chunks = changes_->chunks(*changes_->nodes.find(path));
-    const auto number = index.size() == chunks.rank() ? chunks.number_of(index) : std::nullopt;
-    if (number) chunks.references.emplace(*number, ArrayChanges::kErased);
-  }
+  const bool is_change = changes_->put_document(
+      parent_path(in_repository), text, ++version_,
+      [this](const auto& array, const ArrayChanges& present, const ArrayChanges& changed) {
+        return lost_chunks(array, present, changed);
+      });
+  if (is_change) note_change();
   return true;
 }
 
-// Chunks of the base that are outside of the array's present grid, and do not come back when it
-// grows.
-std::vector<std::vector<std::uint64_t>> Transaction::Session::lost_chunks(
-    std::string_view path) const {
-  std::vector<std::vector<std::uint64_t>> lost;
-  const auto array = changes_->nodes.find(path);
-  if (array == changes_->nodes.end() || !array->second.is_array || !array->second.base) return lost;
-  const ArrayChanges& chunks = changes_->chunks(*array);
+std::vector<std::uint64_t> Transaction::Session::lost_chunks(
+    const ChangeSet::Nodes::value_type& array, const ArrayChanges& present,
+    const ArrayChanges& changed) const {
+  std::vector<std::uint64_t> lost;
+  const auto& base = array.second.base;
+  if (!base || !changed.has_chunks_outside_of(present)) return lost;
   const Snapshot& snapshot = base_->snapshot();
-  const std::size_t rank = snapshot.rank(*array->second.base);
+  const std::size_t rank = snapshot.rank(*base);
+  if (rank != changed.rank()) return lost;
   const auto is_lost = [&](std::span<const std::uint64_t> index) {
-    return rank != chunks.rank() || !chunks.number_of(index);
+    return rank != present.rank() || !present.number_of(index);
   };
-  const ByteSpan id = snapshot.id(*array->second.base);
-  for (const ManifestPart& part : snapshot.manifests(*array->second.base, rank)) {
+  const ByteSpan id = snapshot.id(*base);
+  for (const ManifestPart& part : snapshot.manifests(*base, rank)) {
     std::vector<std::uint64_t> last(part.to.begin(), part.to.end());
     for (std::uint64_t& each : last) --each;
     if (!is_lost(last)) continue;
     base_->manifest(part.id)->for_each(
         id, rank, [&](std::span<const std::uint64_t> index, std::size_t /*place*/) {
-          if (part.contains(index) && is_lost(index)) lost.emplace_back(index.begin(), index.end());
+          if (!part.contains(index) || !is_lost(index)) return;
+          if (const auto number = changed.number_of(index)) lost.push_back(*number);
         });
   }
   return lost;
@@ -288,6 +287,7 @@ bool Transaction::Session::put_reference(std::string_view key, const ChunkRefere
   const Chunk chunk = find_chunk_to_change(in_repository);
   if (!has_version(in_repository, options)) return false;
   changes_->arrays.at(chunk.array).references[chunk.number] = log_->add(reference);
+  note_change();
   return true;
 }
 
@@ -296,6 +296,7 @@ bool Transaction::Session::erase(std::string_view key, const PutOptions& options
   const std::lock_guard lock(mutex_);
   check_takes_changes();
   if (!has_version(in_repository, options)) return false;
+  note_change();
   if (last_segment(in_repository) == kNodeDocument) {
     changes_->erase(parent_path(in_repository));
     return true;
@@ -319,12 +320,14 @@ void Transaction::Session::erase_nodes(std::string_view path) {
   const std::lock_guard lock(mutex_);
   check_takes_changes();
   changes_->erase_prefix(join_path(prefix_, path));
+  note_change();
 }
 
 void Transaction::Session::rename(std::string_view from, std::string_view to) {
   const std::lock_guard lock(mutex_);
   check_takes_changes();
   changes_->rename(join_path(prefix_, from), join_path(prefix_, to), can_move_nodes_, ++version_);
+  note_change();
 }
 
 // The numbers and sizes of the chunks that exist.

@@ -55,9 +55,9 @@ class Transaction::Session {
   void roll_back();
   std::string changes_as_json() const;
   void merge(std::string_view json);
-  bool has_changes() const {
+  std::uint64_t change_count() const {
     const std::lock_guard lock(mutex_);
-    return unreadable_.empty() && !changes_->is_empty();
+    return unreadable_.empty() ? changes_->count() : 0;
   }
   std::string snapshot_id() const {
     const std::lock_guard lock(mutex_);
@@ -84,7 +84,11 @@ class Transaction::Session {
   // The array of the base that has the array's chunks which have not changed.
   std::optional<std::size_t> base_array_of(const ChangeSet::Nodes::value_type& array,
                                            const ArrayChanges& chunks) const;
-  std::vector<std::vector<std::uint64_t>> lost_chunks(std::string_view path) const;
+  // The chunks of the base outside of the array's present grid, which do not come back when it
+  // grows: their numbers in the changed grid.
+  std::vector<std::uint64_t> lost_chunks(const ChangeSet::Nodes::value_type& array,
+                                         const ArrayChanges& present,
+                                         const ArrayChanges& changed) const;
   std::optional<Value> value_of(const Chunk& chunk, const std::shared_ptr<IcechunkStore>& base,
                                 const ReferenceLog& log, std::uint64_t generation) const;
   std::optional<Value> value_of(const Node& node) const;
@@ -95,6 +99,10 @@ class Transaction::Session {
   void check_takes_changes() const {
     if (!unreadable_.empty()) throw Error(unreadable_ + "; open the branch again to change it");
   }
+  // Each change is noted: what was put before is no longer all that is to be committed.
+  void note_change() {
+    for (Attempt& attempt : attempts_) attempt.has_all = false;
+  }
   // As it is now: nothing is taken from caches.
   std::shared_ptr<const Repository> newest_repository(const VersionName& version) const;
   void start_from(std::shared_ptr<const Repository> repository, const VersionName& version);
@@ -102,8 +110,8 @@ class Transaction::Session {
   ObjectId put_snapshot(SnapshotRecord& record);
   // Returns false if the branch has another newest snapshot than the base.
   bool move_branch(const ObjectId& snapshot, const SnapshotRecord& record);
-  // Applies the changes to what the branch is now. If that already has one of attempts_, it is
-  // returned instead.
+  // Applies the changes to what the branch is now. If that already has an attempt with all changes,
+  // it is returned instead.
   std::optional<ObjectId> rebase(bool ours_win);
 
   const std::shared_ptr<Store> files_;
@@ -119,10 +127,16 @@ class Transaction::Session {
   std::shared_ptr<IcechunkStore> base_;
   std::unique_ptr<ChangeSet> changes_;
   std::shared_ptr<ReferenceLog> log_;
-  std::uint64_t generation_ = 0;    // of the base and the log
-  std::uint64_t version_ = 0;       // of the document that was put last
-  std::vector<ObjectId> attempts_;  // snapshots of the changes that were put
-  std::string unreadable_;          // what an UnreadableCommit has said; empty if there was none
+  std::uint64_t generation_ = 0;  // of the base and the log
+  std::uint64_t version_ = 0;     // of the document that was put last
+  // A snapshot that was put for a commit which has not succeeded, as far as is known: a store may
+  // move the branch to it after an error, also later.
+  struct Attempt {
+    ObjectId snapshot;
+    bool has_all = true;  // of the changes as they are now
+  };
+  std::vector<Attempt> attempts_;
+  std::string unreadable_;  // what an UnreadableCommit has said; empty if there was none
 };
 
 }  // namespace zarrcore::icechunk

@@ -67,8 +67,8 @@ auto Transaction::naming(std::string_view key, const Body& body) const {
       [&] { return description() + ", branch " + branch() + ": " + std::string(key); }, body);
 }
 
-bool Transaction::has_changes() const {
-  return session_->has_changes();
+std::uint64_t Transaction::change_count() const {
+  return session_->change_count();
 }
 
 std::string Transaction::commit(const CommitOptions& options) {

@@ -73,13 +73,17 @@ class Transaction final : public Store {
               const TransactionOptions& options = {});
   ~Transaction() override;
 
-  bool has_changes() const;
+  // How many nodes and chunks have changed.
+  std::uint64_t change_count() const;
+  bool has_changes() const { return change_count() != 0; }
   // Makes the changes a snapshot of the branch, and returns its id; the transaction continues from
   // there. Virtual chunks get containers in the repository's configuration, unless existing ones
   // contain them. If others have changed the branch meanwhile, the changes are applied to that.
   // Throws CommitConflict if they cannot be, and Error if there are no changes. When it throws, the
-  // branch is unchanged and the transaction still has its changes; but after UnreadableCommit, they
-  // are committed, and the transaction takes no more.
+  // transaction still has its changes and the branch has not; but after UnreadableCommit, they are
+  // committed, and the transaction takes no more. A store may also carry out later what it has
+  // reported as an error: the next commit() then returns that snapshot, or is a CommitConflict if
+  // there have been other changes since.
   std::string commit(const CommitOptions& options);
   // Drops all changes.
   void roll_back();

@@ -1,5 +1,6 @@
 #include "zarrcore/icechunk/unreferenced.h"
 
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_set>
@@ -8,7 +9,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/icechunk/formats.h"
 #include "zarrcore/icechunk/icechunk_store.h"
-#include "zarrcore/icechunk/refs.h"
 #include "zarrcore/icechunk/repository_info.h"
 
 namespace zarrcore::icechunk {
@@ -22,11 +22,12 @@ class Reached {
       : repository_(std::move(repository)) {}
 
   void add_log(const std::string& id) { keys_.insert("transactions/" + id); }
-  void add_history(const std::string& snapshot) {
-    if (keys_.contains("snapshots/" + snapshot)) return;
-    for (const SnapshotInfo& info : ancestry(repository_->files(), snapshot)) add(info.id);
+  // With those before it, which it names in format 1.
+  void add_history(std::string snapshot) {
+    while (const auto parent = add(snapshot)) snapshot = id_text(*parent);
   }
-  void add(const std::string& snapshot);
+  // Returns what it names as its parent, unless it has been added before.
+  std::optional<ObjectId> add(const std::string& snapshot);
 
   bool contains(const std::string& key) const { return keys_.contains(key); }
 
@@ -37,8 +38,8 @@ class Reached {
   std::set<std::pair<std::string, std::string>> parts_;
 };
 
-void Reached::add(const std::string& snapshot) {
-  if (!keys_.insert("snapshots/" + snapshot).second) return;
+std::optional<ObjectId> Reached::add(const std::string& snapshot) {
+  if (!keys_.insert("snapshots/" + snapshot).second) return std::nullopt;
   add_log(snapshot);
   IcechunkStore store(repository_, {VersionName::Kind::snapshot, snapshot}, nullptr);
   const Snapshot& nodes = store.snapshot();
@@ -58,6 +59,7 @@ void Reached::add(const std::string& snapshot) {
       });
     }
   }
+  return nodes.parent();
 }
 
 }  // namespace

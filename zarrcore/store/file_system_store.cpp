@@ -257,6 +257,8 @@ void FileSystemStore::rename_prefix(std::string_view from, std::string_view to) 
 }
 
 void FileSystemStore::flush() {
+  // What others have put is on the disk when their call has ended, or this one.
+  const std::lock_guard lock(sync_mutex_);
   if (!must_sync_.exchange(false)) return;
   try {
     sync_file_system(folders_.root());

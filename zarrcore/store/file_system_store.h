@@ -12,6 +12,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 
 #include "zarrcore/base/api.h"
 #include "zarrcore/store/locks.h"
@@ -74,6 +75,7 @@ class ZARRCORE_API FileSystemStore final : public Store {
   LockPatience patience_;
   StoreFolders folders_;
   std::unique_ptr<ValueWatch> watch_;
+  std::mutex sync_mutex_;
   std::atomic<bool> must_sync_ = false;  // at the next flush()
 };
 

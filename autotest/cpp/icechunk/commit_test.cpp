@@ -1,9 +1,12 @@
 // Commits that fail at their end, merged changes, and what files of a repository say.
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "autotest/cpp/support/expect_error.h"
@@ -11,6 +14,7 @@
 #include "zarrcore/icechunk/icechunk_store.h"
 #include "zarrcore/icechunk/refs.h"
 #include "zarrcore/icechunk/transaction.h"
+#include "zarrcore/icechunk/unreferenced.h"
 #include "zarrcore/store/forwarding_store.h"
 #include "zarrcore/store/memory_store.h"
 
@@ -37,17 +41,28 @@ std::string text_at(Store& store, std::string_view key) {
   return value ? std::string(value->text()) : "(absent)";
 }
 
-// Its members make it fail to read snapshots, or to report that it has replaced a file.
+// Its members make it fail to read what is in a folder, to report that it has replaced a file, or
+// to replace it before land().
 class FailingStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override {
-    if (hides_snapshots && key.starts_with("snapshots/")) throw Error("no answer");
+    if (!hidden.empty() && key.starts_with(hidden)) throw Error("no answer");
+    ++reads[std::string(key)];
     return ForwardingStore::get(key, max_size);
   }
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
                  const PutOptions& options) override {
+    if (delays_once && options.must_check) {
+      delays_once = false;
+      land = [this, key = std::string(key), value = std::string(join_parts(parts).text()),
+              options] {
+        const ValuePart whole{std::as_bytes(std::span(value))};
+        ForwardingStore::put_parts(key, {&whole, 1}, options);
+      };
+      throw Error("no answer");
+    }
     const bool is_put = ForwardingStore::put_parts(key, parts, options);
     if (fails_once && options.must_check) {
       fails_once = false;
@@ -56,8 +71,11 @@ class FailingStore final : public ForwardingStore {
     return is_put;
   }
 
-  bool hides_snapshots = false;
+  std::string hidden;
   bool fails_once = false;
+  bool delays_once = false;
+  std::function<void()> land;
+  std::map<std::string, int> reads;
 };
 
 class CommitTest : public testing::TestWithParam<int> {
@@ -78,9 +96,9 @@ INSTANTIATE_TEST_SUITE_P(Formats, CommitTest, testing::Values(1, 2));
 TEST_P(CommitTest, SaysThatItIsDoneIfItsSnapshotCannotBeRead) {
   Transaction transaction = start();
   put(transaction, "a/zarr.json", array_document());
-  files->hides_snapshots = true;
+  files->hidden = "snapshots/";
   EXPECT_THROW(transaction.commit({}), icechunk::UnreadableCommit);
-  files->hides_snapshots = false;
+  files->hidden.clear();
   EXPECT_FALSE(transaction.has_changes());
   EXPECT_EQ(text_at(transaction, "a/zarr.json"), array_document());
   EXPECT_ERROR(put(transaction, "a/c/0", "0"), "is committed, but cannot be read");
@@ -95,6 +113,139 @@ TEST_P(CommitTest, KeepsOneCopyOfARepositoryWhoseAnswerWasLost) {
   files->fails_once = true;
   transaction.commit({});
   EXPECT_EQ(memory->list("overwritten").keys.size(), GetParam() == 2 ? 1 : 0);
+}
+
+class LateCommitTest : public CommitTest {
+ protected:
+  LateCommitTest() {
+    Transaction base = start();
+    put(base, "a/zarr.json", array_document());
+    put(base, "a/c/0", "zero");
+    put(base, "b/zarr.json", array_document());
+    base.commit({});
+  }
+
+  // A commit of chunk 1, which the store carries out later.
+  void commit_late(Transaction& transaction) {
+    put(transaction, "a/c/1", "one");
+    files->delays_once = true;
+    EXPECT_ERROR(transaction.commit({}), "no answer");
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Formats, LateCommitTest, testing::Values(1, 2));
+
+TEST_P(LateCommitTest, IsTheNextOneIfNothingElseHasChanged) {
+  Transaction transaction = start();
+  commit_late(transaction);
+  put(transaction, "a/zarr.json", array_document());  // as it was
+  files->land();
+  const std::string landed(stored().snapshot_id());
+  EXPECT_EQ(transaction.commit({}), landed);
+  EXPECT_FALSE(transaction.has_changes());
+  put(transaction, "a/c/2", "two");
+  transaction.commit({});
+  IcechunkStore seen = stored();
+  EXPECT_EQ(text_at(seen, "a/c/1"), "one");
+  EXPECT_EQ(text_at(seen, "a/c/2"), "two");
+}
+
+TEST_P(LateCommitTest, IsAConflictWithWhatWasChangedSince) {
+  const std::pair<const char*, std::function<void(Transaction&)>> changes[] = {
+      {"put a chunk", [](Transaction& each) { put(each, "a/c/2", "two"); }},
+      {"put it again", [](Transaction& each) { put(each, "a/c/1", "uno"); }},
+      {"drop it",
+       [](Transaction& each) {
+         each.erase("a/c/1");
+         put(each, "a/c/2", "two");
+       }},
+      {"drop a chunk", [](Transaction& each) { each.erase("a/c/0"); }},
+      {"put a document",
+       [](Transaction& each) {
+         put(each, "b/zarr.json", array_document(R"(,"attributes":{"n":1})"));
+       }},
+      {"erase a node", [](Transaction& each) { each.erase_prefix("b", {}); }},
+      {"move a node", [](Transaction& each) { each.rename_prefix("b", "c"); }},
+      {"merge", [&](Transaction& each) {
+         Transaction worker = start();
+         put(worker, "a/c/3", "three");
+         each.merge(worker.changes());
+       }}};
+  const std::string first(stored().snapshot_id());
+  int number = 0;
+  for (const auto& [name, change] : changes) {
+    SCOPED_TRACE(name);
+    Transaction transaction = start();
+    commit_late(transaction);
+    change(transaction);
+    const auto expected = transaction.list_all("");
+    files->land();
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_THROW(transaction.commit({.ours_win = i == 1}), icechunk::CommitConflict);
+      EXPECT_EQ(transaction.list_all(""), expected);
+    }
+    const std::string branch = "again" + std::to_string(++number);
+    icechunk::create_branch(*files, branch, first);
+    Transaction again(files, branch, nullptr);
+    again.merge(transaction.changes());
+    again.commit({});
+    EXPECT_EQ(again.list_all(""), expected);
+    icechunk::reset_branch(*files, "main", first);
+  }
+}
+
+TEST_P(LateCommitTest, IsOneOfOthersAfterARollback) {
+  Transaction transaction = start();
+  commit_late(transaction);
+  transaction.roll_back();
+  put(transaction, "a/c/2", "two");
+  files->land();
+  transaction.commit({});
+  IcechunkStore seen = stored();
+  EXPECT_EQ(text_at(seen, "a/c/1"), "one");
+  EXPECT_EQ(text_at(seen, "a/c/2"), "two");
+}
+
+// Manifests are read for chunks that would come back alone.
+TEST_P(CommitTest, SmallerArraysAreChangedWithoutTheirManifests) {
+  Transaction transaction = start();
+  for (const char* array : {"a", "b"}) {
+    put(transaction, array + std::string("/zarr.json"), array_document());
+  }
+  put(transaction, "a/c/0", "zero");
+  transaction.commit({});
+  files->hidden = "manifests/";
+  const auto document = [](int size) {
+    std::string text = array_document();
+    return text.replace(text.find("[12]"), 4, '[' + std::to_string(size) + ']');
+  };
+  for (const int size : {0, 12}) {
+    put(transaction, "b/zarr.json", document(size));  // has no chunks
+    put(transaction, "b/zarr.json", array_document());
+  }
+  for (const int size : {3, 2, 0}) {
+    put(transaction, "a/zarr.json", document(size));
+    put(transaction, "a/zarr.json", document(size));
+  }
+  EXPECT_ERROR(put(transaction, "a/zarr.json", document(3)), "no answer");
+  files->hidden.clear();
+  put(transaction, "a/zarr.json", document(3));
+  EXPECT_EQ(text_at(transaction, "a/c/0"), "(absent)");
+}
+
+TEST_P(CommitTest, HistoriesOfBranchesAreReadOnce) {
+  for (int i = 0; i < 10; ++i) {
+    Transaction transaction = start();
+    put(transaction, "a/zarr.json",
+        array_document(R"(,"attributes":{"n":)" + std::to_string(i) + '}'));
+    const std::string snapshot = transaction.commit({});
+    icechunk::create_branch(*files, "b" + std::to_string(i), snapshot);
+  }
+  files->reads.clear();
+  EXPECT_TRUE(icechunk::unreferenced_files(files).empty());
+  for (const auto& [key, count] : files->reads) {
+    EXPECT_TRUE(count == 1 || !key.starts_with("snapshots/")) << key;
+  }
 }
 
 TEST_P(CommitTest, MergesChunksOfTwoWorkersOnlyIfTheyAreTheSame) {

@@ -8,7 +8,9 @@
 
 #include "autotest/cpp/support/expect_error.h"
 #include "zarrcore/base/text_encoding.h"
+#include "zarrcore/icechunk/containers.h"
 #include "zarrcore/icechunk/flatbuffers.h"
+#include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::icechunk_configuration {
 namespace {
@@ -131,7 +133,32 @@ TEST(IcechunkConfiguration, ExpressionsTakeBoundedTime) {
   };
   EXPECT_FALSE(has_split("^(a*)*b"));
   EXPECT_TRUE(has_split("^(a|aa)+$"));
+  EXPECT_FALSE(has_split("(?:a?){700}z"));
+  EXPECT_TRUE(has_split("a{3,5}$"));
+  EXPECT_FALSE(has_split("^b|b$"));
   EXPECT_ERROR(has_split(std::string(100000, '(')), "not supported");
+  for (const char* expression : {"(?:a?){9000}z", "(?:(?:(?:a?){30}){30}){30}z", "(?:a?){1,9000}z",
+                                 "(?:a?){99999999999999999999}z", "(?=a*(?=a*))"}) {
+    EXPECT_ERROR(has_split(expression), "not supported");
+  }
+}
+
+TEST(IcechunkConfiguration, ContainersAreAddedUnlessOthersContainThem) {
+  MemoryStore files;
+  const auto added = [&](const std::string& yaml, const std::string& prefix) {
+    files.put("config.yaml", std::as_bytes(std::span(yaml)));
+    icechunk::add_containers(files, 1, {prefix});
+    const auto stored = files.get("config.yaml", kNoSizeLimit);
+    const std::string text(stored->text());
+    EXPECT_EQ(icechunk::parse_yaml(text)["virtual_chunk_containers"].size(), 1) << text;
+    return text != yaml;
+  };
+  EXPECT_TRUE(added("manifest: null\n", "s3://b/"));
+  EXPECT_FALSE(added("virtual_chunk_containers:\n  s3://b/:\n    name: null\n", "s3://b/c/"));
+  EXPECT_TRUE(added("", "file:///C:/"));
+  EXPECT_NE(files.get("config.yaml", kNoSizeLimit)->text().find(" \"/C:\"\n"), std::string::npos);
+  EXPECT_ERROR(added("virtual_chunk_containers: {c1: {name: null}}\n", "s3://b/"),
+               "YAML that Icechunk does not write");
 }
 
 TEST(IcechunkConfiguration, UnknownConditionsAreErrors) {

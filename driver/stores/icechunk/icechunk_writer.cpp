@@ -117,20 +117,6 @@ struct RefValue {
   std::string snapshot;
 };
 
-// "create a, b", or "" without paths.
-std::string name_nodes(const char* verb, const std::vector<std::string>& paths,
-                       const std::function<bool(const std::string& path)>& is_minor) {
-  constexpr std::size_t kMostNames = 5;
-  std::string text;
-  std::size_t count = 0;
-  for (const std::string& path : paths) {
-    if (paths.size() > 1 && is_minor(path)) continue;
-    if (++count > kMostNames) return text + ", …";
-    text += (text.empty() ? std::string(verb) + ' ' : ", ") + path;
-  }
-  return text;
-}
-
 }  // namespace
 
 IcechunkWriteOptions icechunk_write_options(const OptionValues& options) {
@@ -155,6 +141,19 @@ void refuse_write_options(const OptionValues& options, const std::string& why, b
     report(CE_Warning, CPLE_AppDefined, "Zarr: %s: the option %s has no effect", why.c_str(),
            option);
   }
+}
+
+std::string name_nodes(const char* verb, const std::vector<std::string>& paths,
+                       const std::function<bool(const std::string& path)>& is_minor) {
+  constexpr std::size_t kMostNames = 5;
+  std::string text;
+  std::size_t count = 0;
+  for (const std::string& path : paths) {
+    if (paths.size() > 1 && is_minor(path)) continue;
+    if (++count > kMostNames) return text + ", …";
+    text += (text.empty() ? std::string(verb) + ' ' : ", ") + path;
+  }
+  return text;
 }
 
 std::string describe_changes(const std::vector<std::string>& created,
@@ -203,6 +202,7 @@ IcechunkWriter::IcechunkWriter(const IcechunkPath& path, IcechunkWriteOptions op
                                                zarrcore::normalize_path(path_.key), start);
   if (session.empty()) return;
   transaction_->merge(session);
+  handed_over_ = transaction_->change_count();
   if (session != options_.session) {
     saved_ = {options_.session, std::hash<std::string>()(transaction_->changes())};
   }
@@ -245,6 +245,12 @@ bool IcechunkWriter::is_in_own_process() const {
   return zarrcore::process_id() == process_;
 }
 
+std::string IcechunkWriter::changes() {
+  std::string changes = transaction_->changes();
+  handed_over_ = transaction_->change_count();
+  return changes;
+}
+
 void IcechunkWriter::end_flush(const std::string& summary) {
   if (options_.commit_time == CommitTime::flush && !has_failed_) end_copy(summary);
 }
@@ -264,7 +270,16 @@ void IcechunkWriter::end(const std::string& summary) {
     roll_back();
     throw;
   }
-  if (transaction_->has_changes()) transaction_->roll_back();
+  const std::uint64_t count = transaction_->change_count();
+  if (count == 0) return;
+  if (has_changes() && !is_rolled_back_ && count != handed_over_) {
+    report(
+        CE_Warning, CPLE_AppDefined,
+        "Zarr: %s: COMMIT=NO: changes of %llu nodes and chunks are dropped; the items COMMIT and "
+        "CHANGES of the metadata domain ICECHUNK keep them",
+        path_.repository.c_str(), static_cast<unsigned long long>(count));
+  }
+  transaction_->roll_back();
 }
 
 void IcechunkWriter::make_branch() {
@@ -313,7 +328,7 @@ void IcechunkWriter::commit(const std::string& message, const std::string& summa
 // In a file of a new name, unless they are in one. Returns what is said of it.
 std::string IcechunkWriter::save_changes() {
   try {
-    const std::string changes = transaction_->changes();
+    const std::string changes = this->changes();
     const std::size_t hash = std::hash<std::string>()(changes);
     if (saved_.first.empty() || saved_.second != hash) {
       const std::string name = "session-" + id_text(new_id<NodeId>()) + ".json";

@@ -72,6 +72,14 @@ IcechunkWriteOptions icechunk_write_options(const OptionValues& options);
 // update does: `why` says that it is not one. Warns of options without effect.
 void refuse_write_options(const OptionValues& options, const std::string& why, bool is_writable);
 
+// "create a, b", or "" without paths. Several nodes are named without those that `is_minor` is true
+// for.
+std::string name_nodes(
+    const char* verb, const std::vector<std::string>& paths,
+    const std::function<bool(const std::string& path)>& is_minor = [](const auto&) {
+      return false;
+    });
+
 // The message of a commit that has none, without the program: "create a, b, delete c". Several
 // nodes are named without those that `is_minor` is true for, and without what is below a created
 // one.
@@ -97,9 +105,13 @@ class IcechunkWriter final : public ReferenceTarget {
   void set_failed() noexcept;
   void roll_back();
 
+  // Transaction::changes(), for another dataset.
+  std::string changes();
+
   // Called after a flush, after a copy, and when the dataset is closed: commits the changes if the
   // options say so. `summary` says what has been done. Throws zarrcore::Error if a commit fails, or
-  // a write has failed before. At the end, changes that are not committed are dropped.
+  // a write has failed before. At the end, changes that are not committed are dropped, with a
+  // warning unless another dataset has them.
   void end_flush(const std::string& summary);
   void end_copy(const std::string& summary);
   void end(const std::string& summary);
@@ -125,6 +137,7 @@ class IcechunkWriter final : public ReferenceTarget {
   std::atomic<bool> needs_branch_ = false;  // options_.new_branch does not exist yet
   // A file of a session, and the hash of the changes that are in it.
   std::pair<std::string, std::size_t> saved_;
+  std::uint64_t handed_over_ = 0;  // how many changes the last session had
   std::atomic<bool> has_failed_ = false;
   std::atomic<bool> is_rolled_back_ = false;
 };
