@@ -30,10 +30,10 @@ struct TransactionOptions {
   // configuration says, or 512.
   std::optional<std::uint64_t> inline_threshold = {};
   // The memory for references to changed chunks, in bytes. Beyond that they go to a temporary file.
-  std::uint64_t max_memory = std::uint64_t{64} << 20;
+  std::uint64_t max_memory = std::uint64_t{16} << 20;
   // The size of a manifest in bytes, not compressed, beyond which it is split whatever the
   // configuration says: manifests are read as a whole.
-  std::uint64_t max_manifest_size = std::uint64_t{64} << 20;
+  std::uint64_t max_manifest_size = std::uint64_t{32} << 20;
 };
 
 struct CommitOptions {
