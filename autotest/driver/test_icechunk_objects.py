@@ -50,7 +50,7 @@ def test_conflicts(checking_bucket, tmp_path, monkeypatch):  # noqa: F811
     for i, dataset in enumerate(both):
         dataset.WriteArray(DATA + i + 1)
     both[0].Close()
-    with errors() as messages, pytest.raises(RuntimeError):
+    with errors() as messages:
         both[1].Close()
-    assert messages is not None
+    assert "others have changed it" in messages[-1]
     np.testing.assert_array_equal(read(name, "a"), DATA + 1)

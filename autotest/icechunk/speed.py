@@ -103,11 +103,71 @@ def measure_chunks(folder, count, content):
     print(line, flush=True)
 
 
+def run(*command, **environment):
+    """Returns its seconds and its peak of memory in MB."""
+    start = time.monotonic()
+    process = subprocess.Popen(list(map(str, command)), env=os.environ | environment,
+                               stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    assert status == 0, command
+    return time.monotonic() - start, used.ru_maxrss / 1024
+
+
+def measure_programs(folder, side, block):
+    """Many chunks by gdal_translate, whose source is not cached."""
+    from osgeo import gdal
+    source, path = folder / f"{side}.tif", folder / "many"
+    if not source.exists():
+        gdal.GetDriverByName("GTiff").Create(
+            str(source), side, side, options=["TILED=YES"]).GetRasterBand(1).Fill(1)
+    shutil.rmtree(path, ignore_errors=True)
+    took, peak = run("gdal_translate", "-q", "-of", "Zarr", "-co", f"BLOCKSIZE={block},{block}",
+                     "-co", "COMPRESS=NONE", source, f"ICECHUNK:{path}", GDAL_CACHEMAX="16")
+    print(f"gdal_translate of {(side // block) ** 2} chunks of {block ** 2} bytes: {took:.1f} s, "
+          f"peak {peak:.0f} MB", flush=True)
+    shutil.rmtree(path)
+
+
+def measure_history(folder, version, count=1100):
+    """What programs take at first, and after many commits."""
+    from osgeo import gdal
+    gdal.UseExceptions()
+    path, source = folder / "history", folder / "small.tif"
+    shutil.rmtree(path, ignore_errors=True)
+    gdal.GetDriverByName("GTiff").Create(str(source), 30, 20)
+
+    def add(name):
+        return run("gdal_translate", "-q", "-of", "Zarr", "-co", f"ARRAY_NAME={name}", "-co",
+                   f"ICECHUNK_FORMAT={version}", source, f"ICECHUNK:{path}")[0]
+
+    def programs(name):
+        times = {"gdalinfo": run("gdalinfo", f"ICECHUNK:{path}")[0],
+                 "log": run(Path(PLUGIN) / "gdal_zarr", "log", path)[0], "commit": add(name)}
+        return ", ".join(f"{name} {took:.2f} s" for name, took in times.items())
+
+    add("first")
+    print(f"format {version}, first: {programs('second')}")
+    start = time.monotonic()
+    dataset = gdal.OpenEx(str(path), gdal.OF_UPDATE | gdal.OF_RASTER)
+    for i in range(count):
+        dataset.SetMetadataItem("n", str(i))
+        dataset.SetMetadataItem("COMMIT", str(i), "ICECHUNK")
+    dataset = None
+    took = time.monotonic() - start
+    print(f"format {version}, after {count} commits in {took:.1f} s: {programs('last')}", flush=True)
+    shutil.rmtree(path)
+
+
 def main(folder):
     folder.mkdir(exist_ok=True)
     for count in (100_000, 1_000_000):
         measure_chunks(folder, count, b"x" * 20)
     measure_chunks(folder, 100_000, b"x" * 600)
+    measure_programs(folder, 5120, 16)
+    measure_programs(folder, 16384, 16)
+    measure_programs(folder, 10240, 32)
+    for version in (1, 2):
+        measure_history(folder, version)
     measure_rasters(folder)
 
 

@@ -159,6 +159,41 @@ def test_lost_answers(server, version, tmp_path):
 
 
 @commits
+def test_a_commit_that_succeeds_late(server, version, tmp_path, monkeypatch):
+    """The server reports an error, and replaces the branch when the program has gone on."""
+    make(version)
+    monkeypatch.setenv("CPL_TMPDIR", str(tmp_path))
+    handler, late = server.RequestHandlerClass, {}
+    put = handler.put
+
+    def put_late(self, key, query, body):
+        if key not in ("repo/repo", "repo/refs/branch.main/ref.json"):
+            return put(self, key, query, body)
+        late[key] = body
+        return self.answer(500)
+
+    def add(name):
+        perform(dataset[0].GetRootGroup(), "array", name, ArrayNode([4], [2], "u1"))
+        perform(dataset[0].GetRootGroup(), "write", name, [0], np.full(4, 7, "u1"))
+
+    dataset = [open_to_write(PATH)]
+    add("b")
+    monkeypatch.setattr(handler, "put", put_late)
+    with pytest.raises(RuntimeError):
+        dataset[0].SetMetadataItem("COMMIT", "b", "ICECHUNK")
+    monkeypatch.setattr(handler, "put", put)
+    add("c")
+    server.objects.update(late)
+    errors = closed(dataset)
+    assert errors and "has succeeded after an error" in errors[-1]
+    assert set(state(server, tmp_path / "copy")) == {"", "a", "b"}
+    session, = tmp_path.glob("icechunk-session-*.json")
+    dataset = [open_to_write(PATH, "main", f"SESSION={session}", "NEW_BRANCH=again")]
+    assert closed(dataset) == []
+    assert set(contents_of(open_root(f"ICECHUNK:{PATH}?branch=again"))) == {"", "a", "b", "c"}
+
+
+@commits
 def test_a_slow_server(server, version, tmp_path):
     make(version)
 

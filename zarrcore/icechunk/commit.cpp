@@ -105,6 +105,7 @@ std::string Transaction::Session::commit(const CommitOptions& options) {
     add_containers(*files_, format_, containers);
   }
   ObjectId id = put_snapshot(record);
+  if (options.before_move) options.before_move();
   while (!move_branch(id, record)) {
     if (const auto own = rebase(options.ours_win)) {
       id = *own;

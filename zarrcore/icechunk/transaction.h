@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,8 @@ struct CommitOptions {
   // changed here as well, and their changes of a node that was deleted here. Otherwise these are
   // conflicts.
   bool ours_win = false;
+  // Called when all that the commit needs is stored, before the branch moves.
+  std::function<void()> before_move = {};
 };
 
 // Changes contradict those of others, which have changed the branch or are to be merged.

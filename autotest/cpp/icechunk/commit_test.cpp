@@ -233,6 +233,20 @@ TEST_P(CommitTest, SmallerArraysAreChangedWithoutTheirManifests) {
   EXPECT_EQ(text_at(transaction, "a/c/0"), "(absent)");
 }
 
+TEST_P(CommitTest, StoresAllBeforeTheBranchMoves) {
+  Transaction transaction = start();
+  put(transaction, "a/zarr.json", array_document());
+  const std::string first(stored().snapshot_id());
+  const auto look = [&] {
+    EXPECT_EQ(memory->list("snapshots").keys.size(), 2);
+    EXPECT_EQ(stored().snapshot_id(), first);
+    throw Error("no branch");
+  };
+  EXPECT_ERROR(transaction.commit({.before_move = look}), "no branch");
+  EXPECT_EQ(stored().snapshot_id(), first);
+  EXPECT_NE(transaction.commit({}), first);
+}
+
 TEST_P(CommitTest, HistoriesOfBranchesAreReadOnce) {
   for (int i = 0; i < 10; ++i) {
     Transaction transaction = start();

@@ -265,7 +265,7 @@ void IcechunkWriter::end(const std::string& summary) {
   try {
     end_copy(summary);
     const bool is_wanted = options_.commit_time != CommitTime::never && !is_rolled_back_;
-    if (is_wanted && needs_branch_) make_branch();
+    if (is_wanted && needs_branch_) make_branch(transaction_->snapshot_id());
   } catch (...) {
     roll_back();
     throw;
@@ -282,8 +282,8 @@ void IcechunkWriter::end(const std::string& summary) {
   transaction_->roll_back();
 }
 
-void IcechunkWriter::make_branch() {
-  create_branch(*files_, options_.new_branch, transaction_->snapshot_id());
+void IcechunkWriter::make_branch(const std::string& snapshot) {
+  create_branch(*files_, options_.new_branch, snapshot);
   needs_branch_ = false;
 }
 
@@ -304,8 +304,10 @@ void IcechunkWriter::commit(const std::string& message, const std::string& summa
   if (!message.empty()) commit.message = message;
   if (commit.message.empty()) commit.message = program_name() + ": " + summary;
   const bool makes_branch = needs_branch_;
+  const std::string start = transaction_->snapshot_id();
+  // Others see it without a commit for as short as can be.
+  if (makes_branch) commit.before_move = [&] { make_branch(start); };
   try {
-    if (makes_branch) make_branch();
     transaction_->commit(commit);
     ignored_root_.clear();
   } catch (const UnreadableCommit& error) {
@@ -315,7 +317,7 @@ void IcechunkWriter::commit(const std::string& message, const std::string& summa
         path_.repository + ": the changes are not committed: " + error.what() + save_changes();
     if (makes_branch && !needs_branch_) {
       try {
-        delete_branch(*files_, options_.new_branch);
+        delete_branch(*files_, options_.new_branch, start);
         needs_branch_ = true;
       } catch (const Error& problem) {
         throw Error(text + "; " + problem.what());
