@@ -1,6 +1,6 @@
 // Preloaded into a program, ends it with SIGKILL before its n-th change of a file or folder from
 // kill_at() on: renames, links and removals; from kill_at_any() on also what makes and fills files.
-// The environment variable KILL_AT is n for a whole program.
+// The environment variables KILL_AT and KILL_AT_ANY are n for a whole program.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,6 +19,10 @@ std::atomic<bool> counts_all{false};
 
 [[gnu::constructor]] void read_environment() {
   if (const char* n = std::getenv("KILL_AT")) left = std::strtoull(n, nullptr, 10);
+  if (const char* n = std::getenv("KILL_AT_ANY")) {
+    left = std::strtoull(n, nullptr, 10);
+    counts_all = true;
+  }
 }
 
 void count() {
@@ -83,6 +87,11 @@ int fsync(int file) {
 int mkdir(const char* path, mode_t mode) noexcept {
   count_contents();
   return next<int(const char*, mode_t)>("mkdir")(path, mode);
+}
+
+int rmdir(const char* path) noexcept {
+  count_contents();
+  return next<int(const char*)>("rmdir")(path);
 }
 
 int rename(const char* from, const char* to) noexcept {

@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 from osgeo import gdal
-from stores import BYTES, GZIP, write_array, write_group
+from stores import BYTES, GZIP, edit_json, write_array, write_group
 from test_commands import DATA, PROGRAM, check, failure, output, run, values
 from v2_stores import write_v2
 
@@ -105,6 +105,31 @@ def test_rechunk_into_a_new_store(store, tmp_path):
     np.testing.assert_array_equal(values(tmp_path / "b.zarr", "/g/b"), DATA * 2)
     assert {file: file.read_bytes() for file in store.rglob("*") if file.is_file()} == before
     assert "exists" in failure("rechunk", store, "BLOCKSIZE=2,8", "--into", tmp_path / "b.zarr")
+
+
+def test_rechunk_keeps_files_of_others(store):
+    (store / "a/notes").mkdir()
+    (store / "a/notes/README").write_text("of nobody")
+    (store / "a/thumbnail.png").write_bytes(bytes(1000))
+    run("rechunk", store, "BLOCKSIZE=8,8", "--array=/a")
+    assert (store / "a/notes/README").read_text() == "of nobody"
+    assert (store / "a/thumbnail.png").read_bytes() == bytes(1000)
+    assert sorted(file.name for file in (store / "a").iterdir()) == [
+        "c", "notes", "thumbnail.png", "zarr.json"]
+
+
+def test_rechunk_goes_by_the_chunks_that_are_stored(tmp_path):
+    write_group(tmp_path)
+    write_array(tmp_path / "a", np.full((8, 8), 7, "u2"), (8, 8))
+    edit_json(tmp_path / "a/zarr.json", shape=[2**28, 2**28])
+    chunk = tmp_path / "a/c/0/0"
+    (tmp_path / "a/c/30000000").mkdir()
+    chunk.rename(tmp_path / "a/c/30000000/5")
+    run("rechunk", tmp_path, "BLOCKSIZE=16,16")
+    array = gdal.OpenEx(str(tmp_path), gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("a")
+    start = [8 * 30000000, 40]
+    np.testing.assert_array_equal(array.ReadAsArray(start, [8, 8]), np.full((8, 8), 7))
+    assert run("info", tmp_path)["arrays"][0]["stored_chunks"] == 1
 
 
 def test_rechunk_keeps_all_bits(tmp_path):
@@ -246,6 +271,57 @@ def test_overviews(tmp_path):
     assert gdal.Open(str(path)).GetRasterBand(1).GetOverviewCount() == 0
     assert run("overviews", path, 3)["levels"] == [3]
     assert "levels are numbers" in failure("overviews", path, "x")
+
+
+def levels_of(path):
+    raster = gdal.Open(str(path))
+    band = raster.GetRasterBand(1)
+    return [band.GetOverview(i).ReadAsArray() for i in range(band.GetOverviewCount())]
+
+
+@pytest.mark.parametrize("method", ["nearest", "average", "cubic", "gauss"])
+@pytest.mark.parametrize("part", ["--window=150,100,60,50", "--bbox=1500,-1500,2100,-1000"])
+def test_overviews_of_a_part(tmp_path, part, method):
+    """The same as if all were built again, and other chunks are not touched."""
+    path = tmp_path / "a.zarr"
+    data = np.random.default_rng(2).integers(1, 1000, (517, 301), "u2")
+    raster = gdal.GetDriverByName("Zarr").Create(str(path), 301, 517, 1, gdal.GDT_UInt16,
+                                                 ["BLOCKSIZE=32,32"])
+    raster.SetGeoTransform([0, 10, 0, 0, 0, -10])
+    raster.GetRasterBand(1).SetNoDataValue(0)
+    raster.WriteArray(data)
+    del raster
+    run("overviews", path, 2, 4, f"--resampling={method}")
+    raster = gdal.Open(str(path), gdal.GA_Update)
+    raster.WriteArray(data[:50, :60] + 1000, 150, 100)
+    del raster
+    chunks_of_levels = [file for file in path.glob("ovr_*/a/*.*") if file.name[0].isdigit()]
+    before = {file: file.stat().st_mtime_ns for file in chunks_of_levels}
+    outdated = levels_of(path)
+    assert run("overviews", path, part)["levels"] == [2, 4]
+    changed = {str(file.relative_to(path)) for file in chunks_of_levels
+               if file.stat().st_mtime_ns != before[file]}
+    refreshed = levels_of(path)
+    assert not np.array_equal(refreshed[1], outdated[1])
+    run("overviews", path)
+    for got, expected in zip(refreshed, levels_of(path)):
+        np.testing.assert_array_equal(got, expected)
+    if method in ("nearest", "average"):  # pixels 75 to 105 by 50 to 75, and half of that
+        assert changed == {f"ovr_2x/a/{row}.{column}" for row in (1, 2) for column in (2, 3)} | {
+            f"ovr_4x/a/{row}.1" for row in (0, 1)}
+    assert len(changed) < len(before) / 2
+
+
+def test_errors_of_overviews_of_a_part(tmp_path):
+    path = tmp_path / "a.zarr"
+    gdal.GetDriverByName("Zarr").Create(str(path), 64, 64, 1, gdal.GDT_Byte)
+    assert "no overviews" in failure("overviews", path, "--window=0,0,9,9")
+    run("overviews", path, 2)
+    assert "no geotransform" in failure("overviews", path, "--bbox=0,0,9,9")
+    assert "no pixel there" in failure("overviews", path, "--window=64,0,9,9")
+    assert "not 4 numbers" in failure("overviews", path, "--window=0,0,9")
+    assert "exclude" in failure("overviews", path, "--window=0,0,9,9", "--bbox=0,0,9,9")
+    assert "all levels" in failure("overviews", path, 2, "--window=0,0,9,9")
 
 
 def test_benchmark(tmp_path):

@@ -42,6 +42,10 @@ constexpr std::array kOverviewParameters{
               "Such as 2 4 8; by default those that exist, or down to 256 pixels"},
     Parameter{"resampling", ParameterKind::text,
               "As of gdaladdo (that of existing levels, or average)"},
+    Parameter{"bbox", ParameterKind::text,
+              "Refresh this part alone: xmin,ymin,xmax,ymax in the CRS of the raster"},
+    Parameter{"window", ParameterKind::text,
+              "Refresh this part alone: column,line,width,height in pixels"},
     Parameter{"remove", ParameterKind::flag, "Remove all levels"},
 };
 constexpr std::array kBenchmarkParameters{kStoreParameter, kArrayParameter};

@@ -11,8 +11,9 @@ CommandResult run_consolidate(const Arguments& arguments, const CommandProgress&
 
 CommandResult run_unconsolidate(const Arguments& arguments, const CommandProgress& progress) {
   const std::string path = store_of(arguments);
+  const auto changed = open_changed(path);  // which puts what a killed program owes
   const auto groups = examine(*open_examined(path), false, progress).consolidated;
-  open_changed(path)->remove_consolidated(groups);
+  changed->remove_consolidated(groups);
   return {
       {{"store", path}, {"consolidated", false}, {"groups", groups}},
       path + ": consolidated metadata of " + count_of(groups.size(), "group") + " was removed\n"};

@@ -1,12 +1,5 @@
-// New chunks, shards and codecs for arrays; their elements keep all bits. In place, the new array
-// is made beside the old one under the name NAME.gdal-zarr-new, and takes its name when it is
-// complete:
-//
-//   1  NAME becomes NAME.gdal-zarr-old
-//   2  NAME.gdal-zarr-new becomes NAME
-//   3  NAME.gdal-zarr-old is erased
-//
-// A killed command is ended or undone by the next one, whatever arrays that is for.
+// New chunks, shards and codecs for arrays, in place or in a new store; their elements keep all
+// bits.
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -15,6 +8,7 @@
 #include <span>
 
 #include "driver/commands/examined.h"
+#include "driver/commands/rechunk_in_place.h"
 #include "driver/entry/create.h"
 #include "driver/multidim/group.h"
 #include "driver/multidim/session.h"
@@ -31,11 +25,7 @@ using zarrcore::Error;
 
 namespace {
 
-constexpr std::string_view kNew = kUnfinishedCopy;
-constexpr std::string_view kOld = kReplacedArray;
 constexpr std::string_view kRunning = ".gdal-zarr-rechunk";  // an empty folder of the store
-
-using GroupPointer = std::shared_ptr<GDALGroup>;
 
 std::unique_ptr<MultidimDataset> open_multidim(const std::string& path, unsigned flags) {
   const char* const drivers[] = {"Zarr", nullptr};
@@ -94,107 +84,6 @@ class RunningRechunk {
   std::unique_ptr<zarrcore::StoreLock> lock_;
 };
 
-void take_name(Session& session, const std::string& path) {
-  const std::string name = last_name(path);
-  session.rename_node(path, name + std::string(kOld));
-  session.rename_node(path + std::string(kNew), name);
-  session.erase_node(path + std::string(kOld));
-}
-
-// Ends what a killed command has begun, and removes its leftovers.
-void end_earlier(Session& session, std::vector<std::string> paths) {
-  std::set<std::string> all(paths.begin(), paths.end());
-  const auto rename = [&](const std::string& from, const std::string& to) {
-    session.rename_node(from, last_name(to));
-    all.erase(from);
-    all.insert(to);
-  };
-  for (const std::string& path : paths) {
-    if (!path.ends_with(kOld)) continue;
-    const std::string name = path.substr(0, path.size() - kOld.size());
-    const std::string complete = name + std::string(kNew);
-    if (!all.contains(name)) rename(all.contains(complete) ? complete : path, name);
-    if (all.contains(path)) session.erase_node(path);
-  }
-  for (const std::string& path : paths) {
-    if (path.ends_with(kNew) && all.contains(path)) session.erase_node(path);
-  }
-}
-
-// The values of an array in a store without transactions, to notice that another program writes.
-class StoredValues {
- public:
-  StoredValues(const Session& session, const std::string& path) {
-    if (session.icechunk() != nullptr) return;  // whose commit notices it
-    zarrcore::Store& store = *session.hierarchy().store();
-    keys_ = store.list_all(path);
-    for (const std::string& key : keys_) versions_.push_back(store.current_version(key));
-  }
-
-  bool differ_from(const StoredValues& other) const {
-    return keys_ != other.keys_ ||
-           !std::ranges::equal(versions_, other.versions_,
-                               [](const auto& a, const auto& b) { return !a.differs_from(b); });
-  }
-
- private:
-  std::vector<std::string> keys_;
-  std::vector<zarrcore::ValueVersion> versions_;
-};
-
-void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstList options,
-                   const CommandProgress& progress) {
-  Session& session = dataset.session();
-  const std::string beside = path + std::string(kNew);
-  const std::string group_name = '/' + std::string(zarrcore::parent_path(path));
-  const GroupPointer root = dataset.GetRootGroup();
-  const GroupPointer group =
-      group_name == "/" ? root : root->OpenGroupFromFullname(group_name, nullptr);
-  // A killed command may have left chunks and unfinished documents that belong to no node.
-  for (const std::string_view suffix : {kNew, kOld}) {
-    if (session.icechunk() == nullptr) {
-      session.hierarchy().store()->erase_prefix(path + std::string(suffix));
-    }
-  }
-  try {
-    const StoredValues before(session, path);
-    const auto source = group ? group->OpenMDArray(last_name(path)) : nullptr;
-    const auto target = source ? group->CreateMDArray(last_name(beside), source->GetDimensions(),
-                                                      source->GetDataType(), options)
-                               : nullptr;
-    GUInt64 cost = 0;
-    const GUInt64 total =
-        target ? 1 + source->GetTotalElementsCount() * source->GetDataType().GetSize() : 0;
-    if (!target || !target->CopyFrom(&dataset, source.get(), true, cost, total, call_progress,
-                                     as_progress_data(progress))) {
-      throw Error('/' + path + ": " + CPLGetLastErrorMsg());
-    }
-    session.flush();
-    // GDAL has named dimensions that have no name, and the new array has the old one's place.
-    const auto old = session.hierarchy().node(path, zarrcore::NodeKind::array);
-    session.writable_hierarchy().update_node(
-        beside,
-        [&](zarrcore::NodeMetadata& node) {
-          auto& metadata = std::get<zarrcore::ArrayMetadata>(node);
-          metadata.attributes = std::get<zarrcore::ArrayMetadata>(*old).attributes;
-          metadata.dimension_names = std::get<zarrcore::ArrayMetadata>(*old).dimension_names;
-        },
-        zarrcore::NodeKind::array);
-    if (session.icechunk() == nullptr) {
-      zarrcore::Store& store = *session.hierarchy().store();
-      copy_sidecar(store, path, store, beside);
-    }
-    session.flush();
-    if (StoredValues(session, path).differ_from(before)) {
-      throw Error('/' + path + " was changed while it was copied, and stays as it is");
-    }
-  } catch (const Error&) {
-    if (session.hierarchy().node(beside)) session.erase_node(beside);
-    throw;
-  }
-  take_name(session, path);
-}
-
 // All arrays are checked before the first one changes.
 void check_rank(const std::string& path, std::size_t rank, const CPLStringList& options) {
   for (const char* const option : {"BLOCKSIZE", "SHARD_CHUNK_SHAPE"}) {
@@ -215,6 +104,7 @@ std::vector<std::string> wanted_arrays(MultidimDataset& dataset, const std::stri
   }
   std::vector<std::string> wanted;
   for (const std::string& path : all.paths) {
+    if (dataset.session().is_unfinished_copy(path)) continue;
     const std::size_t rank = dataset.session().array(path)->core().shape().size();
     if (name.empty() ? rank >= 2 : node_name(path) == name) {
       check_rank(path, rank, options);
@@ -249,6 +139,13 @@ CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& pro
   std::vector<std::string> arrays;
   if (!into.empty()) {
     if (path_exists(into)) throw Error(into + " already exists");
+    // A command that was killed has left an incomplete store.
+    const bool is_renamed = VSIIsLocal(into.c_str()) && !has_icechunk_prefix(into) &&
+                            !EQUAL(CPLGetExtension(into.c_str()), "zip");
+    const std::string made = is_renamed ? into + std::string(kUnfinishedCopy) : into;
+    if (is_renamed && path_exists(made) && VSIRmdirRecursive(made.c_str()) != 0) {
+      throw Error(made + " cannot be removed");
+    }
     const auto source = open_multidim(path, 0);
     arrays = wanted_arrays(*source, name, options);
     const bool is_v2 = &source->session().hierarchy().format() == &zarrcore::v2_format();
@@ -259,9 +156,13 @@ CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& pro
         all.AddString(("ARRAY:IF(NAME=/" + array + "):" + option).c_str());
       }
     }
-    const std::unique_ptr<GDALDataset> copy(copy_hierarchy(
-        into.c_str(), *source, true, all.List(), call_progress, as_progress_data(progress)));
+    std::unique_ptr<GDALDataset> copy(copy_hierarchy(made.c_str(), *source, true, all.List(),
+                                                     call_progress, as_progress_data(progress)));
     if (!copy) throw Error(into + ": " + CPLGetLastErrorMsg());
+    copy.reset();
+    if (is_renamed && VSIRename(made.c_str(), into.c_str()) != 0) {
+      throw Error(made + " cannot be renamed to " + into);
+    }
   } else {
     if (!has_icechunk_prefix(path) && !is_folder(path)) {
       throw Error(path + ": only arrays of folders and of Icechunk repositories change in place");
@@ -279,8 +180,9 @@ CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& pro
     Session& session = dataset->session();
     if (session.root_is_array()) throw Error(path + ": the store is one array: use --into");
     try {
-      end_earlier(session, arrays_of(session).paths);
+      end_exchanges(session, arrays_of(session).paths);
       arrays = wanted_arrays(*dataset, name, options);
+      erase_other_copies(session, arrays_of(session).paths, arrays);
       for (std::size_t i = 0; i < arrays.size(); ++i) {
         rechunk_array(*dataset, arrays[i], options.List(), [&](double complete) {
           return progress((static_cast<double>(i) + complete) / static_cast<double>(arrays.size()));

@@ -218,6 +218,17 @@ Multiscales Multiscales::reversed() const {
   return result;
 }
 
+const std::string* resampling_method(const Json& group_attributes) {
+  const Json* multiscales = find_member(group_attributes, "multiscales");
+  const Json* layout = multiscales == nullptr ? nullptr : find_member(*multiscales, "layout");
+  if (layout == nullptr || !layout->is_array()) return nullptr;
+  for (const Json& level : *layout) {
+    if (const std::string* method = zarrcore::find_string(level, "resampling_method"))
+      return method;
+  }
+  return nullptr;
+}
+
 Json with_multiscales(Json attributes, const FinestLevel& finest,
                       const std::vector<CoarserLevel>& levels) {
   Json old = Json::array();

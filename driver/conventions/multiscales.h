@@ -67,6 +67,10 @@ struct CoarserLevel {
   std::string resampling = {};  // empty keeps the old one
 };
 
+// The `resampling_method` of the first level that states one by the convention `multiscales`; null
+// if none does.
+const std::string* resampling_method(const zarrcore::Json& group_attributes);
+
 struct FinestLevel {
   // An array; or "" for the group itself, whose arrays then share the pyramid: the levels are
   // groups with arrays of the same names.

@@ -180,6 +180,10 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   // determined.
   const std::vector<std::shared_ptr<GDALDimension>>& known_dimensions() const;
 
+  // All that CopyFrom() does before it copies values. False after a CE_Failure; throws
+  // zarrcore::Error.
+  bool copy_metadata(GDALDataset* source_dataset, const Array& source);
+
   // GDALMDArray.
 
   bool IsWritable() const override { return session_->is_writable(); }

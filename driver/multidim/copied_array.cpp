@@ -336,6 +336,12 @@ bool Array::copy_metadata(GDALDataset* source_dataset, const GDALMDArray& source
   return true;
 }
 
+bool Array::copy_metadata(GDALDataset* source_dataset, const Array& source) {
+  GUInt64 cost = 0;
+  return copy_metadata(source_dataset, source, is_new_ && creation_ ? &source : nullptr, true, cost,
+                       0, GDALDummyProgress, nullptr);
+}
+
 bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, bool is_strict,
                      GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
                      void* progress_data) {
@@ -354,7 +360,8 @@ bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, boo
                             ? find_blocks_for_copy(*source, *session_)
                             : std::nullopt;
     if (blocks) set_blocks(blocks->layout);
-    const auto original = is_new_ && creation_ && !blocks ? find_original(*source) : nullptr;
+    const bool is_new = is_new_;
+    const auto original = is_new && creation_ && !blocks ? find_original(*source) : nullptr;
     if (!copy_metadata(source_dataset, *source, original.get(), is_strict, cost, total_cost,
                        progress, progress_data)) {
       return false;
@@ -365,7 +372,7 @@ bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, boo
     const PartialProgress part(before / total, std::min(1.0, static_cast<double>(cost) / total),
                                progress, progress_data);
     if (blocks) return refer_to(*source, *blocks, part);
-    return copy_values(*source, *this, part.function(), part.data());
+    return copy_values(*source, *this, is_new, part.function(), part.data());
   });
 }
 

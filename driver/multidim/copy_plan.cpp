@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unordered_set>
 #include <utility>
 
 #include "zarrcore/base/checked_math.h"
@@ -122,7 +123,35 @@ Slabs::Slabs(Box whole, zarrcore::Shape slab) : whole_(std::move(whole)), slab_(
   for (std::size_t i = 0; i < slab_.size(); ++i) size_ *= ceil_divide(whole_.count[i], slab_[i]);
 }
 
+void Slabs::keep(const std::function<void(const VisitBox&)>& visit_boxes) {
+  std::unordered_set<std::size_t> met;
+  visit_boxes([&](const Box& box) {
+    const auto common = intersection(box, whole_);
+    if (!common) return;
+    std::vector<std::uint64_t> first;
+    std::vector<std::uint64_t> counts;
+    for (std::size_t i = 0; i < slab_.size(); ++i) {
+      const std::uint64_t start = common->start[i] - whole_.start[i];
+      first.push_back(start / slab_[i]);
+      counts.push_back((start + common->count[i] - 1) / slab_[i] - first[i] + 1);
+    }
+    std::vector<std::uint64_t> position(slab_.size(), 0);
+    do {
+      std::size_t index = 0;
+      for (std::size_t i = 0; i < slab_.size(); ++i) {
+        index = index * ceil_divide(whole_.count[i], slab_[i]) + first[i] + position[i];
+      }
+      met.insert(index);
+    } while (zarrcore::advance_position(
+        position, [&](std::size_t i) { return counts[i]; }, [](std::size_t, std::ptrdiff_t) {}));
+  });
+  has_all_ = false;
+  kept_.assign(met.begin(), met.end());
+  std::sort(kept_.begin(), kept_.end());
+}
+
 Box Slabs::operator[](std::size_t i) const {
+  if (!has_all_) i = kept_[i];
   Box box = whole_;
   for (std::size_t axis = slab_.size(); axis-- > 0;) {
     const std::uint64_t slabs = ceil_divide(whole_.count[axis], slab_[axis]);

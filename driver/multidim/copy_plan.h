@@ -33,13 +33,19 @@ class Slabs {
  public:
   Slabs(zarrcore::Box whole, zarrcore::Shape slab);
 
-  std::size_t size() const { return size_; }
+  std::size_t size() const { return has_all_ ? size_ : kept_.size(); }
   zarrcore::Box operator[](std::size_t i) const;
+
+  // Without those that have no element in common with any box that `visit_boxes` passes on.
+  using VisitBox = std::function<void(const zarrcore::Box&)>;
+  void keep(const std::function<void(const VisitBox&)>& visit_boxes);
 
  private:
   zarrcore::Box whole_;
   zarrcore::Shape slab_;
   std::size_t size_ = 1;
+  bool has_all_ = true;
+  std::vector<std::size_t> kept_;  // otherwise
 };
 
 // A box of an array, and a plan for copying it.

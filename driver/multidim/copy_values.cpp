@@ -19,6 +19,7 @@
 #include "driver/stores/references/target_files.h"
 #include "driver/stores/vsi/temporary_file.h"
 #include "driver/stores/vsi/vsi_path.h"
+#include "zarrcore/array/stored_chunks.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/checked_math.h"
 
@@ -37,6 +38,8 @@ constexpr std::uint64_t kLeastMemory = std::uint64_t{1} << 20;
 constexpr std::uint64_t kDynamicElement = 64;
 // Smaller parts of a chunk are not worth a separate request.
 constexpr std::uint64_t kLeastPart = std::uint64_t{32} << 10;
+// More slabs are worth a listing that shows which of them have values.
+constexpr std::size_t kManySlabs = 1000;
 
 std::uint64_t memory_limit() {
   const char* text = config_option(ConfigOption::copy_memory);
@@ -90,9 +93,12 @@ class Elements {
 
 class ValueCopy {
  public:
-  ValueCopy(const GDALMDArray& source, Array& target, GDALProgressFunc progress, void* data)
+  ValueCopy(const GDALMDArray& source, Array& target, bool is_new, GDALProgressFunc progress,
+            void* data, CopyRecord* record)
       : source_(source),
         target_(target),
+        is_new_(is_new),
+        record_(record),
         type_(source.GetDataType()),
         progress_(progress),
         progress_data_(data),
@@ -160,7 +166,7 @@ class ValueCopy {
           plan_copy(box.count, zarrcore::Shape(shape_.size(), 0), unit, most, most);
       if (reading && writing && reading->reads < plan.reads) {
         try {
-          return copy_through_file(box, *reading, *writing, to);
+          return copy_through_file(region, *reading, *writing, to);
         } catch (const NoTemporaryFile& problem) {
           report(CE_Warning, CPLE_FileIO,
                  "Zarr: array %s: chunks of the source are read %.1f times: %s",
@@ -168,15 +174,71 @@ class ValueCopy {
         }
       }
     }
-    const Slabs slabs(box, plan.slab);
+    Slabs slabs(box, plan.slab);
+    if (slabs.size() > kManySlabs && is_new_ && leaves_fill_values()) {
+      try {
+        slabs.keep([&](const Slabs::VisitBox& visit) { visit_stored_chunks(visit); });
+      } catch (const zarrcore::Error&) {
+        // The store does not list its keys, so all of it is read.
+      }
+    }
     return for_each_slab(
-        slabs, to, [&](std::size_t i, Elements& elements) { return read(slabs[i], elements); },
-        [&](std::size_t i, const Elements& elements) { return write(slabs[i], elements); });
+        slabs, to, begin_record(region, plan.slab),
+        [&](std::size_t i, Elements& elements) { return read(slabs[i], elements); },
+        [&](std::size_t i, const Elements& elements) {
+          return write(slabs[i], elements) && note_written(region);
+        });
   }
 
-  // Loads slab after slab, each while the previous one is consumed. `to` is the progress at the
-  // end.
-  bool for_each_slab(const Slabs& slabs, double to,
+  // Returns true if elements that the source does not store are the same in an empty target.
+  bool leaves_fill_values() const {
+    const auto* ours = dynamic_cast<const Array*>(&source_);
+    if (ours == nullptr || ours->pending_bytes() != 0 ||
+        ours->session()->missing_chunks_are_errors()) {
+      return false;
+    }
+    const zarrcore::ArrayMetadata& from = ours->metadata();
+    const zarrcore::ArrayMetadata& to = target_.metadata();
+    return from.data_type == to.data_type && from.fill_value == to.fill_value;
+  }
+
+  void visit_stored_chunks(const Slabs::VisitBox& visit) const {
+    const auto& ours = dynamic_cast<const Array&>(source_);
+    zarrcore::visit_stored_chunks(ours.core(), [&](const std::vector<std::uint64_t>& chunk, auto) {
+      auto selection = zarrcore::selection_of(ours.core().state().grid, chunk);
+      visit({std::move(selection.start), std::move(selection.count)});
+    });
+  }
+
+  // The record counts slabs of whole chunks alone: parts of a chunk are put again and again.
+  bool is_recorded(const CopyRegion& region) const {
+    return record_ != nullptr && region.unit == target_.core().state().grid.max_chunk_shape();
+  }
+
+  // Returns the number of slabs that an earlier process has written.
+  std::size_t begin_record(const CopyRegion& region, const zarrcore::Shape& slab) {
+    if (!is_recorded(region)) return 0;
+    std::string plan;
+    for (const std::uint64_t length : slab) plan += std::to_string(length) + ' ';
+    if (record_->plan != plan) {
+      record_->plan = std::move(plan);
+      record_->complete = 0;
+      record_->save();
+    }
+    return record_->complete;
+  }
+
+  bool note_written(const CopyRegion& region) {
+    if (!is_recorded(region)) return true;
+    target_.flush();
+    ++record_->complete;
+    record_->save();
+    return true;
+  }
+
+  // Loads slab after slab, each while the previous one is consumed, from the one numbered `first`
+  // on. `to` is the progress at the end.
+  bool for_each_slab(const Slabs& slabs, double to, std::size_t first,
                      const std::function<bool(std::size_t, Elements&)>& load,
                      const std::function<bool(std::size_t, const Elements&)>& consume) {
     CallerState caller;
@@ -205,8 +267,9 @@ class ValueCopy {
       });
     };
     const double from = done_;
-    std::future<bool> loading = start_loading(0);  // its destructor waits for it
-    for (std::size_t i = 0; i < slabs.size(); ++i) {
+    if (first >= slabs.size()) return report_progress(to);
+    std::future<bool> loading = start_loading(first);  // its destructor waits for it
+    for (std::size_t i = first; i < slabs.size(); ++i) {
       if (!loading.get()) return false;
       current.swap(next);
       if (i + 1 < slabs.size()) loading = start_loading(i + 1);
@@ -243,8 +306,10 @@ class ValueCopy {
                          elements.data(), elements.size());
   }
 
-  bool copy_through_file(const zarrcore::Box& whole, const CopyPlan& read_plan,
+  bool copy_through_file(const CopyRegion& region, const CopyPlan& read_plan,
                          const CopyPlan& write_plan, double to) {
+    const zarrcore::Box& whole = region.box;
+    const std::size_t first = begin_record(region, write_plan.slab);
     const Slabs reading(whole, read_plan.slab);
     const Slabs writing(whole, write_plan.slab);
     const std::string& store = target_.session()->path();
@@ -258,11 +323,11 @@ class ValueCopy {
     std::vector<std::vector<Piece>> pieces(writing.size());
     Elements part(type_);
     const bool is_kept = for_each_slab(
-        reading, (done_ + to) / 2,
+        reading, (done_ + to) / 2, 0,
         [&](std::size_t i, Elements& elements) { return read(reading[i], elements); },
         [&](std::size_t i, const Elements& elements) {
           const zarrcore::Box box = reading[i];
-          for (std::size_t j = 0; j < writing.size(); ++j) {
+          for (std::size_t j = first; j < writing.size(); ++j) {
             const auto common = intersection(box, writing[j]);
             if (!common) continue;
             part.prepare(common->size());
@@ -273,7 +338,7 @@ class ValueCopy {
         });
     if (!is_kept) return false;
     return for_each_slab(
-        writing, to,
+        writing, to, first,
         [&](std::size_t i, Elements& elements) {
           const zarrcore::Box box = writing[i];
           elements.prepare(box.size());
@@ -284,7 +349,9 @@ class ValueCopy {
           }
           return true;
         },
-        [&](std::size_t i, const Elements& elements) { return write(writing[i], elements); });
+        [&](std::size_t i, const Elements& elements) {
+          return write(writing[i], elements) && note_written(region);
+        });
   }
 
   // Copies the elements of `box` between dense memory of two boxes that contain it.
@@ -302,6 +369,8 @@ class ValueCopy {
 
   const GDALMDArray& source_;
   Array& target_;
+  const bool is_new_;
+  CopyRecord* const record_;
   const GDALExtendedDataType& type_;
   GDALProgressFunc progress_;
   void* progress_data_;
@@ -313,8 +382,9 @@ class ValueCopy {
 
 }  // namespace
 
-bool copy_values(const GDALMDArray& source, Array& target, GDALProgressFunc progress, void* data) {
-  return ValueCopy(source, target, progress, data).run();
+bool copy_values(const GDALMDArray& source, Array& target, bool is_new, GDALProgressFunc progress,
+                 void* data, CopyRecord* record) {
+  return ValueCopy(source, target, is_new, progress, data, record).run();
 }
 
 }  // namespace gdal_zarr

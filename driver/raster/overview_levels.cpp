@@ -36,6 +36,35 @@ void fit_chunks(zarrcore::ArrayMetadata& level, const Array& fine) {
   }
 }
 
+std::string asset_of(int factor) {
+  return "ovr_" + std::to_string(factor) + 'x';
+}
+
+zarrcore::ArrayMetadata level_metadata(const Array& fine, const RasterView& view,
+                                       const OverviewSize& size) {
+  zarrcore::ArrayMetadata metadata = fine.metadata();
+  metadata.shape[*view.y_axis()] = size.rows;
+  metadata.shape[*view.x_axis()] = size.columns;
+  // Chunks that are blocks of other files may have codecs that only decode.
+  if (!fine.core().can_encode()) {
+    metadata.codecs = {{"bytes", {{"endian", "little"}}},
+                       {"zstd", {{"level", 3}, {"checksum", false}}}};
+  }
+  fit_chunks(metadata, fine);
+  return metadata;
+}
+
+bool have_same_layout(const zarrcore::ArrayMetadata& a, const zarrcore::ArrayMetadata& b) {
+  const auto is_same = [](const zarrcore::CodecMetadata& one,
+                          const zarrcore::CodecMetadata& other) {
+    return one.name == other.name && one.configuration == other.configuration;
+  };
+  return a.shape == b.shape && a.chunk_shape == b.chunk_shape && a.chunk_runs == b.chunk_runs &&
+         a.data_type == b.data_type && a.fill_value == b.fill_value &&
+         a.chunk_key_encoding == b.chunk_key_encoding &&
+         std::ranges::equal(a.codecs, b.codecs, is_same);
+}
+
 }  // namespace
 
 std::uint64_t overview_length(std::uint64_t length, int factor) {
@@ -85,15 +114,32 @@ const Position& OverviewLevels::position() {
   return *position_;
 }
 
-RasterView OverviewLevels::make(int factor) {
+OverviewSize OverviewLevels::size_at(int factor) const {
   const zarrcore::Shape& shape = view_.array().core().shape();
-  return make({factor, overview_length(shape[*view_.y_axis()], factor),
-               overview_length(shape[*view_.x_axis()], factor)});
+  return {factor, overview_length(shape[*view_.y_axis()], factor),
+          overview_length(shape[*view_.x_axis()], factor)};
+}
+
+RasterView OverviewLevels::make(int factor) {
+  return make(size_at(factor));
+}
+
+bool OverviewLevels::exist(const std::set<int>& factors) const {
+  return std::ranges::all_of(factors, [&](int factor) {
+    const std::string asset = asset_of(factor);
+    return std::ranges::find(assets_, asset) != assets_.end() &&
+           std::ranges::all_of(view_.arrays(), [&](const auto& fine) {
+             const auto level =
+                 session_.array_metadata(join_path(join_path(group_, asset), fine->GetName()));
+             return level &&
+                    have_same_layout(*level, level_metadata(*fine, view_, size_at(factor)));
+           });
+  });
 }
 
 RasterView OverviewLevels::make(const OverviewSize& size) {
   const int factor = size.factor;
-  const std::string asset = "ovr_" + std::to_string(factor) + 'x';
+  const std::string asset = asset_of(factor);
   const std::string path = join_path(group_, asset);
   if (!session_.hierarchy().node(path)) session_.create_group(path);
   if (std::find(assets_.begin(), assets_.end(), asset) == assets_.end()) assets_.push_back(asset);
@@ -120,24 +166,30 @@ RasterView OverviewLevels::make(const OverviewSize& size) {
 
 std::shared_ptr<Array> OverviewLevels::make_array(const Array& fine, const std::string& group,
                                                   const OverviewSize& size) {
-  zarrcore::ArrayMetadata metadata = fine.metadata();
-  metadata.shape[*view_.y_axis()] = size.rows;
-  metadata.shape[*view_.x_axis()] = size.columns;
-  // Chunks that are blocks of other files may have codecs that only decode.
-  if (!fine.core().can_encode()) {
-    metadata.codecs = {{"bytes", {{"endian", "little"}}},
-                       {"zstd", {{"level", 3}, {"checksum", false}}}};
-  }
-  fit_chunks(metadata, fine);
+  zarrcore::ArrayMetadata metadata = level_metadata(fine, view_, size);
+  const std::string path = join_path(group, fine.GetName());
   // The attributes that give values their meaning; georeferencing is written separately.
   const Json all = std::move(metadata.attributes);
-  metadata.attributes = Json::object();
-  for (const char* name : {"scale_factor", "add_offset", "units", "_FillValue", "missing_value",
-                           "long_name", "standard_name", kColorInterpretation, kBandsAttribute}) {
-    if (const Json* value = zarrcore::find_member(all, name)) metadata.attributes[name] = *value;
+  const auto take_meaning = [&](Json& attributes) {
+    for (const char* name : {"scale_factor", "add_offset", "units", "_FillValue", "missing_value",
+                             "long_name", "standard_name", kColorInterpretation, kBandsAttribute}) {
+      const Json* value = zarrcore::find_member(all, name);
+      value != nullptr ? void(attributes[name] = *value) : void(attributes.erase(name));
+    }
+  };
+  if (const auto old = session_.array_metadata(path)) {
+    if (have_same_layout(*old, metadata)) {
+      auto level = session_.array(path);
+      level->change_attributes(take_meaning);
+      return level;
+    }
+    session_.erase_node(path);
+  } else if (session_.hierarchy().store()->traits().is_folder) {
+    // A process that was killed may have left chunks that belong to no node.
+    session_.hierarchy().store()->erase_prefix(path);
   }
-  const std::string path = join_path(group, fine.GetName());
-  if (session_.hierarchy().node(path)) session_.erase_node(path);
+  metadata.attributes = Json::object();
+  take_meaning(metadata.attributes);
   auto made = session_.create_array(path, std::move(metadata));
   made->set_convention(fine.convention());
   return made;
@@ -240,6 +292,7 @@ void OverviewLevels::describe(const std::string& resampling) {
   session_.change_attributes(group_, [&](Json& attributes) {
     attributes = with_multiscales(attributes, finest, coarser_levels(assets_, resampling));
   });
+  session_.writable_hierarchy().flush_node(group_);
   session_.pyramids().forget_all();
 }
 

@@ -30,10 +30,12 @@ class OverviewLevels {
   // Throws where the arrays can have no levels.
   explicit OverviewLevels(const RasterView& view);
 
-  // Creates a level with empty arrays: of a given size, or of the raster's size divided by the
-  // factor, rounded up.
+  // Creates a level: of a given size, or of the raster's size divided by the factor, rounded up.
+  // Its arrays are empty, or those that exist with the same layout.
   RasterView make(const OverviewSize& size);
   RasterView make(int factor);
+  // Returns true if make() would find the arrays of all these levels.
+  bool exist(const std::set<int>& factors) const;
   // Removes the levels of the arrays of the view, and the groups of levels that are then empty: of
   // all sizes, or of those that the raster has at these factors.
   void remove_all();
@@ -43,6 +45,7 @@ class OverviewLevels {
   void describe(const std::string& resampling);
 
  private:
+  OverviewSize size_at(int factor) const;
   // The position of the raster, determined once.
   const Position& position();
   std::shared_ptr<Array> make_array(const Array& fine, const std::string& group,

@@ -19,6 +19,7 @@
 #include "driver/raster/band_values.h"
 #include "driver/raster/overview_levels.h"
 #include "driver/raster/sidecar.h"
+#include "driver/raster/window_band.h"
 
 namespace gdal_zarr {
 
@@ -63,6 +64,9 @@ class RasterDataset final : public GDALPamDataset {
   // Levels at a half, a quarter… until one fits into a tile of 256 × 256. By average, or by nearest
   // neighbour where pixels are indexes into a colour table.
   bool build_default_overviews(GDALProgressFunc progress, void* progress_data);
+  // Computes what the levels have of a window again. Returns false after a CE_Failure.
+  bool refresh_overviews(const std::string& resampling, const PixelWindow& changed,
+                         GDALProgressFunc progress, void* progress_data);
   // For a raster of several arrays: takes over the sidecar of each.
   void load_sidecars_of_arrays();
   // Other threads may use the dataset's arrays: values derived from their attributes are not
@@ -223,8 +227,10 @@ class RasterDataset final : public GDALPamDataset {
   // Fills existing levels, for some bands.
   bool refill_overviews(const char* resampling, const std::set<int>& factors,
                         std::span<const int> bands, GDALProgressFunc progress, void* progress_data);
+  // With a window, only what depends on it.
   bool fill_overviews(const char* resampling, std::span<RasterDataset* const> levels,
-                      std::span<const int> bands, GDALProgressFunc progress, void* progress_data);
+                      std::span<const int> bands, GDALProgressFunc progress, void* progress_data,
+                      std::optional<PixelWindow> changed = {});
 
   // Set by the destructor. The first member, so that it covers the destructors of the others.
   std::optional<FirstFailure> closing_;

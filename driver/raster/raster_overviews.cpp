@@ -1,6 +1,7 @@
 // The overviews of the classic dataset, which are coarser levels of its pyramid, and its masks,
 // which are arrays of the store or GDAL's files beside it.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "driver/gdal/error_guard.h"
@@ -66,6 +67,39 @@ struct RememberedProgress {
 };
 
 constexpr double kValid = 255;
+
+// What is read of `fine`, and written of `coarse`, when some pixels of `fine` have changed.
+struct LevelWindows {
+  LevelWindows(GDALDataset& fine, GDALDataset& coarse, const char* resampling,
+               const PixelWindow& changed) {
+    // These use the pixels that a pixel of the level covers, and others those around it: by 3
+    // pixels of the level at most.
+    const bool is_exact = EQUAL(resampling, "NEAREST") || EQUAL(resampling, "AVERAGE") ||
+                          EQUAL(resampling, "RMS") || EQUAL(resampling, "MODE");
+    set_axis(fine.GetRasterXSize(), coarse.GetRasterXSize(), changed.x, changed.columns,
+             is_exact ? 0 : 4, &PixelWindow::x, &PixelWindow::columns);
+    set_axis(fine.GetRasterYSize(), coarse.GetRasterYSize(), changed.y, changed.rows,
+             is_exact ? 0 : 4, &PixelWindow::y, &PixelWindow::rows);
+  }
+
+  PixelWindow read{};
+  PixelWindow written{};
+
+ private:
+  void set_axis(int fine, int coarse, int start, int count, int reach, int PixelWindow::* first,
+                int PixelWindow::* length) {
+    constexpr int kAround = 8;  // pixels of the level; more than any method uses
+    const double ratio = static_cast<double>(fine) / coarse;
+    const int from = std::max(0, static_cast<int>(start / ratio) - reach);
+    const double end = (static_cast<double>(start) + count) / ratio;
+    const int to = std::min(coarse, static_cast<int>(std::ceil(end)) + reach);
+    written.*first = from;
+    written.*length = to - from;
+    read.*first = std::max(0, static_cast<int>((from - kAround) * ratio));
+    read.*length =
+        static_cast<int>(std::min<double>(fine, std::ceil((to + kAround) * ratio))) - read.*first;
+  }
+};
 
 }  // namespace
 
@@ -141,14 +175,17 @@ CPLErr RasterDataset::IBuildOverviews(const char* resampling, int count, const i
   return made;
 }
 
-// A reader sees no level before all are complete.
+// A reader sees no level before all are complete, but those that exist with the same layout: their
+// chunks are replaced one by one.
 bool RasterDataset::make_overviews(const char* resampling, const std::set<int>& factors,
                                    bool replaces_all, GDALProgressFunc progress,
                                    void* progress_data) {
   OverviewLevels levels(view_);
   forget_overviews();
-  replaces_all ? levels.remove_all() : levels.remove(factors);
-  levels.describe({});
+  if (replaces_all || EQUAL(resampling, "NONE") || !levels.exist(factors)) {
+    replaces_all ? levels.remove_all() : levels.remove(factors);
+    levels.describe({});
+  }
   std::vector<std::unique_ptr<RasterDataset>> datasets;
   const bool is_filled = guarded(false, [&] {
     std::vector<RasterDataset*> targets;
@@ -202,7 +239,7 @@ bool RasterDataset::refill_overviews(const char* resampling, const std::set<int>
 // Each level is computed from the previous one.
 bool RasterDataset::fill_overviews(const char* resampling, std::span<RasterDataset* const> levels,
                                    std::span<const int> bands, GDALProgressFunc progress,
-                                   void* progress_data) {
+                                   void* progress_data, std::optional<PixelWindow> changed) {
   std::vector<double> pixels;  // that are read for each level
   double total = 0;
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -214,13 +251,19 @@ bool RasterDataset::fill_overviews(const char* resampling, std::span<RasterDatas
   double done = 0;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     RasterDataset& source = i == 0 ? *this : *levels[i - 1];
+    const PixelWindow whole{0, 0, source.nRasterXSize, source.nRasterYSize};
+    const LevelWindows windows(source, *levels[i], resampling, changed.value_or(whole));
     for (const int band : bands) {
       const PartialProgress part(done / total, (done + pixels[i]) / total,
                                  &RememberedProgress::report, &remembered);
       done += pixels[i];
-      GDALRasterBandH target = GDALRasterBand::ToHandle(levels[i]->GetRasterBand(band));
-      if (GDALRegenerateOverviews(GDALRasterBand::ToHandle(source.GetRasterBand(band)), 1, &target,
-                                  resampling, part.function(), part.data()) != CE_None) {
+      WindowBand read_part(*source.GetRasterBand(band), windows.read);
+      WindowBand written_part(*levels[i]->GetRasterBand(band), windows.written);
+      GDALRasterBand& fine = changed ? read_part : *source.GetRasterBand(band);
+      GDALRasterBand& coarse = changed ? written_part : *levels[i]->GetRasterBand(band);
+      GDALRasterBandH target = GDALRasterBand::ToHandle(&coarse);
+      if (GDALRegenerateOverviews(GDALRasterBand::ToHandle(&fine), 1, &target, resampling,
+                                  part.function(), part.data()) != CE_None) {
         return false;
       }
       if (!part(1) || remembered.is_stopped) {
@@ -230,8 +273,23 @@ bool RasterDataset::fill_overviews(const char* resampling, std::span<RasterDatas
       }
     }
     if (levels[i]->flush_to_store() != CE_None) return false;
+    if (changed) changed = windows.written;
   }
   return true;
+}
+
+bool RasterDataset::refresh_overviews(const std::string& resampling, const PixelWindow& changed,
+                                      GDALProgressFunc progress, void* progress_data) {
+  const bool is_done = guarded(false, [&] {
+    std::vector<RasterDataset*> targets;
+    for (const auto& level : overviews()) targets.push_back(level.get());
+    std::vector<int> bands(static_cast<std::size_t>(nBands));
+    std::iota(bands.begin(), bands.end(), 1);
+    return fill_overviews(resampling.c_str(), targets, bands, progress, progress_data, changed) &&
+           flush_to_store() == CE_None;
+  });
+  if (!is_done) view_.array().session()->set_failed();
+  return is_done;
 }
 
 bool RasterDataset::build_default_overviews(GDALProgressFunc progress, void* progress_data) {

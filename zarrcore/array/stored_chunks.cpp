@@ -82,34 +82,39 @@ bool is_in_grid(std::span<const std::uint64_t> chunk, const ChunkGrid& grid) {
   return true;
 }
 
+void visit_stored_chunks(const Array& array, const VisitStoredChunk& visit) {
+  const ArrayState& state = array.state();
+  const std::string& prefix = state.metadata.chunk_prefix;
+  bool has_listed = false;
+  state.store->visit_values(prefix, [&](std::string_view key, std::optional<std::uint64_t> size) {
+    has_listed = true;
+    auto chunk = chunk_of_key(state.metadata, key);
+    if (chunk && is_in_grid(*chunk, state.grid)) visit(*std::move(chunk), size);
+  });
+  // The documents of the array are among them in most formats.
+  if (!has_listed && (prefix == state.path || state.store->traits().parallel_requests > 1)) {
+    throw Error("the store does not list its values, so the stored chunks are not known");
+  }
+}
+
 StoredChunks count_stored_chunks(const Array& array, bool reads_indexes,
                                  const ReadOptions& options) {
   const ArrayState& state = array.state();
   return with_context(state.description, [&] {
     constexpr std::size_t kShardsAtOnce = 1024;
-    const ArrayMetadata& metadata = state.metadata;
-    const std::string& prefix = metadata.chunk_prefix;
     StoredChunks counted;
     if (reads_indexes && has_addressable_shards(array)) {
       counted.inner_chunks = 0;
       counted.inner_bytes = 0;
     }
-    bool has_listed = false;
     std::vector<Chunk> shards;
-    state.store->visit_values(prefix, [&](std::string_view key, std::optional<std::uint64_t> size) {
-      has_listed = true;
-      auto chunk = chunk_of_key(metadata, key);
-      if (!chunk || !is_in_grid(*chunk, state.grid)) return;
+    visit_stored_chunks(array, [&](Chunk chunk, std::optional<std::uint64_t> size) {
       ++counted.chunks;
       counted.bytes = counted.bytes && size ? std::optional(*counted.bytes + *size) : std::nullopt;
       if (!counted.inner_chunks) return;
-      shards.push_back(*std::move(chunk));
+      shards.push_back(std::move(chunk));
       if (shards.size() == kShardsAtOnce) count_inner_chunks(array, shards, options, counted);
     });
-    // The documents of the array are among them in most formats.
-    if (!has_listed && (prefix == state.path || state.store->traits().parallel_requests > 1)) {
-      throw Error("the store does not list its values, so the stored chunks are not known");
-    }
     count_inner_chunks(array, shards, options, counted);
     return counted;
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -23,10 +24,15 @@ struct StoredChunks {
   std::optional<std::uint64_t> inner_bytes = {};
 };
 
-// Lists all values of the array, with as many requests as needed. With `reads_indexes`, reads the
-// index of each shard as well; chunks are not read. Memory use does not grow with the number of
-// values if the store lists one folder after another. Throws Error, also if the store cannot list
-// its keys.
+// Calls `visit` for all stored chunks of the array, in any order: with the position in the grid,
+// and the size in bytes, if listing shows it. Lists all values of the array, with as many requests
+// as needed. Memory use does not grow with the number of values if the store lists one folder after
+// another. Throws Error, also if the store cannot list its keys.
+using VisitStoredChunk =
+    std::function<void(std::vector<std::uint64_t> chunk, std::optional<std::uint64_t> size)>;
+ZARRCORE_API void visit_stored_chunks(const Array& array, const VisitStoredChunk& visit);
+
+// Counts them. With `reads_indexes`, reads the index of each shard as well; chunks are not read.
 ZARRCORE_API StoredChunks count_stored_chunks(const Array& array, bool reads_indexes,
                                               const ReadOptions& options);
 

@@ -1,0 +1,229 @@
+#include "driver/commands/rechunk_in_place.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "driver/commands/examined.h"
+#include "driver/multidim/copied_array.h"
+#include "driver/multidim/session.h"
+#include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
+#include "zarrcore/array/stored_chunks.h"
+#include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
+
+namespace gdal_zarr {
+
+using zarrcore::Error;
+
+namespace {
+
+constexpr std::string_view kNew = kUnfinishedCopy;
+constexpr std::string_view kOld = kReplacedArray;
+
+using GroupPointer = std::shared_ptr<GDALGroup>;
+
+std::string progress_key(const std::string& path) {
+  return zarrcore::join_path(path, ".gdal-zarr-progress");
+}
+
+// The last step of an exchange of names.
+void erase_old(Session& session, const std::string& path) {
+  if (session.icechunk() == nullptr) session.hierarchy().store()->erase(progress_key(path));
+  session.erase_node(path + std::string(kOld));
+}
+
+void take_name(Session& session, const std::string& path) {
+  const std::string name = last_name(path);
+  session.rename_node(path, name + std::string(kOld));
+  session.rename_node(path + std::string(kNew), name);
+  erase_old(session, path);
+}
+
+// The values of an array in a store without transactions, to notice that another program writes.
+class StoredValues {
+ public:
+  StoredValues(const Session& session, const std::string& path) {
+    if (session.icechunk() != nullptr) return;  // whose commit notices it
+    zarrcore::Store& store = *session.hierarchy().store();
+    keys_ = store.list_all(path);
+    for (const std::string& key : keys_) versions_.push_back(store.current_version(key));
+  }
+
+  const std::vector<std::string>& keys() const { return keys_; }
+
+  // The same text for the same keys and versions.
+  std::string digest() const {
+    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+    const auto add = [&](std::uint64_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      for (const char c : keys_[i] + '\n') add(static_cast<unsigned char>(c));
+      for (const std::uint64_t part : versions_[i].identity()) {
+        for (int shift = 0; shift < 64; shift += 8) add(part >> shift & 0xff);
+      }
+    }
+    return std::to_string(keys_.size()) + ' ' + std::to_string(hash);
+  }
+
+  bool differ_from(const StoredValues& other) const {
+    return keys_ != other.keys_ ||
+           !std::ranges::equal(versions_, other.versions_,
+                               [](const auto& a, const auto& b) { return !a.differs_from(b); });
+  }
+
+ private:
+  std::vector<std::string> keys_;
+  std::vector<zarrcore::ValueVersion> versions_;
+};
+
+// What a copy is of: only the same can be continued. After the system has stopped, chunks that were
+// written may be lost.
+std::string describe_copy(const StoredValues& source, CSLConstList options) {
+  std::string text = source.digest();
+  const File boot(VSIFOpenL("/proc/sys/kernel/random/boot_id", "rb"));
+  std::array<char, 36> id{};
+  if (!boot || VSIFReadL(id.data(), 1, id.size(), boot.get()) != id.size()) return {};
+  text += ' ' + std::string(id.data(), id.size());
+  for (CSLConstList option = options; *option != nullptr; ++option)
+    text += ' ' + std::string(*option);
+  return text;
+}
+
+// The record of a copy in a file. It is empty if the copy is to begin anew.
+CopyRecord open_record(zarrcore::Store& store, const std::string& key, const std::string& copy) {
+  CopyRecord record;
+  constexpr std::uint64_t kMaxBytes = 1 << 20;
+  if (const auto text = copy.empty() ? std::nullopt : store.get(key, kMaxBytes)) {
+    const std::string all(text->text());
+    std::istringstream lines(all);
+    std::string first;
+    if (std::getline(lines, first) && first == copy && std::getline(lines, record.plan)) {
+      lines >> record.complete;
+    }
+  }
+  return record;
+}
+
+// Copies what lies in the array's folder and is not its own: GDAL's sidecar, and files of others.
+void copy_other_files(Session& session, const std::vector<std::string>& keys,
+                      const std::string& path, const std::string& to) {
+  const auto metadata = session.array_metadata(path);
+  std::set<std::string> own{progress_key(path)};
+  for (const zarrcore::Format* format : {&zarrcore::v2_format(), &zarrcore::v3_format()}) {
+    for (std::string& key : format->node_keys(path)) own.insert(std::move(key));
+    if (auto key = format->consolidated_key(path)) own.insert(*std::move(key));
+  }
+  for (const std::string& key : keys) {
+    if (own.contains(key) || zarrcore::chunk_of_key(*metadata, key)) continue;
+    const std::string from = join_vsi_path(session.path(), key);
+    const std::string copy = join_vsi_path(session.path(), to + key.substr(path.size()));
+    VSIMkdirRecursive(CPLGetPath(copy.c_str()), 0755);
+    if (CPLCopyFile(copy.c_str(), from.c_str()) != 0) throw Error(from + " cannot be copied");
+  }
+}
+
+// Makes a new array that has everything but the values, all of it stored.
+std::shared_ptr<GDALMDArray> create_beside(MultidimDataset& dataset, GDALGroup& group,
+                                           const Array& source, const std::string& name,
+                                           CSLConstList options) {
+  auto target = group.CreateMDArray(name, source.GetDimensions(), source.GetDataType(), options);
+  if (!target || !dynamic_cast<Array&>(*target).copy_metadata(&dataset, source)) {
+    throw Error(source.GetFullName() + ": " + CPLGetLastErrorMsg());
+  }
+  dataset.session().flush();
+  return target;
+}
+
+}  // namespace
+
+void end_exchanges(Session& session, std::span<const std::string> paths) {
+  std::set<std::string> all(paths.begin(), paths.end());
+  const auto rename = [&](const std::string& from, const std::string& to) {
+    session.rename_node(from, last_name(to));
+    all.erase(from);
+    all.insert(to);
+  };
+  for (const std::string& path : paths) {
+    if (!path.ends_with(kOld)) continue;
+    const std::string name = path.substr(0, path.size() - kOld.size());
+    const std::string complete = name + std::string(kNew);
+    if (!all.contains(name)) rename(all.contains(complete) ? complete : path, name);
+    if (all.contains(path)) erase_old(session, name);
+  }
+}
+
+void erase_other_copies(Session& session, std::span<const std::string> paths,
+                        std::span<const std::string> wanted) {
+  for (const std::string& path : paths) {
+    if (!path.ends_with(kNew)) continue;
+    const std::string name = path.substr(0, path.size() - kNew.size());
+    if (std::ranges::find(wanted, name) == wanted.end()) session.erase_node(path);
+  }
+}
+
+void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstList options,
+                   const CommandProgress& progress) {
+  Session& session = dataset.session();
+  const bool has_transactions = session.icechunk() != nullptr;
+  zarrcore::Store& store = *session.hierarchy().store();
+  const std::string beside = path + std::string(kNew);
+  const std::string group_name = '/' + std::string(zarrcore::parent_path(path));
+  const GroupPointer root = dataset.GetRootGroup();
+  const GroupPointer group =
+      group_name == "/" ? root : root->OpenGroupFromFullname(group_name, nullptr);
+  const StoredValues before(session, path);
+  const std::string copy = has_transactions ? std::string() : describe_copy(before, options);
+  CopyRecord record = open_record(store, progress_key(beside), copy);
+  record.save = [&] {
+    const std::string text =
+        copy + '\n' + record.plan + '\n' + std::to_string(record.complete) + '\n';
+    store.put(progress_key(beside), std::as_bytes(std::span(text)));
+  };
+  const bool continues = !record.plan.empty() && session.array_metadata(beside) != nullptr;
+  if (!has_transactions) {
+    // A killed command may have left chunks and unfinished documents that belong to no node.
+    store.erase_prefix(path + std::string(kOld));
+    if (!continues) {
+      if (session.array_metadata(beside)) session.erase_node(beside);
+      store.erase_prefix(beside);
+    }
+  }
+  try {
+    const auto opened = group ? group->OpenMDArray(last_name(path)) : nullptr;
+    const auto* source = dynamic_cast<const Array*>(opened.get());
+    if (source == nullptr) throw Error('/' + path + ": " + CPLGetLastErrorMsg());
+    const auto target = continues
+                            ? group->OpenMDArray(last_name(beside))
+                            : create_beside(dataset, *group, *source, last_name(beside), options);
+    if (!target || !copy_values(*source, dynamic_cast<Array&>(*target), true, call_progress,
+                                as_progress_data(progress), copy.empty() ? nullptr : &record)) {
+      throw Error('/' + path + ": " + CPLGetLastErrorMsg());
+    }
+    session.flush();
+    // GDAL has named dimensions that have no name, and the new array has the old one's place.
+    const auto old = session.hierarchy().node(path, zarrcore::NodeKind::array);
+    session.writable_hierarchy().update_node(
+        beside,
+        [&](zarrcore::NodeMetadata& node) {
+          auto& metadata = std::get<zarrcore::ArrayMetadata>(node);
+          metadata.attributes = std::get<zarrcore::ArrayMetadata>(*old).attributes;
+          metadata.dimension_names = std::get<zarrcore::ArrayMetadata>(*old).dimension_names;
+        },
+        zarrcore::NodeKind::array);
+    if (!has_transactions) copy_other_files(session, before.keys(), path, beside);
+    session.flush();
+    if (StoredValues(session, path).differ_from(before)) {
+      throw Error('/' + path + " was changed while it was copied, and stays as it is");
+    }
+  } catch (const Error&) {
+    if (session.hierarchy().node(beside)) session.erase_node(beside);
+    throw;
+  }
+  take_name(session, path);
+}
+
+}  // namespace gdal_zarr
