@@ -36,8 +36,8 @@ constexpr std::array kRefActions{
     RefAction{"delete", nullptr, "deleted",
               [](RefKind kind, zarrcore::Store& files, const std::string& name,
                  const std::string& /*snapshot*/) {
-                (kind == RefKind::tag ? zarrcore::icechunk::delete_tag
-                                      : zarrcore::icechunk::delete_branch)(files, name);
+                kind == RefKind::tag ? zarrcore::icechunk::delete_tag(files, name)
+                                     : zarrcore::icechunk::delete_branch(files, name);
               }},
     RefAction{"reset", "to", "reset",
               [](RefKind /*kind*/, zarrcore::Store& files, const std::string& name,
