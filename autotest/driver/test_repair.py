@@ -1,181 +1,214 @@
-"""What gdal_zarr repair must not lose, and migrations that were interrupted."""
-import json
+"""What check calls damage and what it does not, and what repair makes of it."""
+import fcntl
+import os
+import shutil
 import subprocess
+import zipfile
 
-import numcodecs
 import numpy as np
 import pytest
-from osgeo import gdal
-from stores import BYTES, crc32c, edit_json, sharding, write_array, write_group
-from test_commands import DATA, PROGRAM, check, failure, leave_temporary_file, run, values
-from v2_stores import write_v2
+from object_server import BUCKET, ObjectServer, options
+from stores import BYTES, GZIP, edit_json, sharding, write_array, write_group
+from test_commands import DATA, PROGRAM, check, failure, run, values
+
+NEW, OLD, LOCK = ".gdal-zarr-new", ".gdal-zarr-old", ".gdal-zarr-rechunk"
 
 
 @pytest.fixture
 def store(tmp_path):
     path = write_group(tmp_path / "a.zarr")
-    write_group(path / "g")
-    write_array(path / "plain", DATA, (4, 4))
-    write_array(path / "g/inner", DATA, (4, 4))
+    write_array(path / "plain", DATA, (4, 4), [BYTES, GZIP])
+    write_array(path / "shards", DATA, (4, 4), [sharding((2, 2))])
     run("consolidate", path)
     return path
 
 
-def files(path):
+def content(path):
     return {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
 
 
-def test_nan_in_attributes(tmp_path):
-    """xarray writes it as a bare word: a copy of it is equal to it."""
-    (tmp_path / ".zgroup").write_text('{"zarr_format": 2}')
-    (tmp_path / ".zattrs").write_text('{"missing_value": NaN}')
-    run("consolidate", tmp_path)
-    assert "NaN" in (tmp_path / ".zmetadata").read_text()
-    assert check(tmp_path) == []
+def outside(path):
+    """Leaves chunks outside of an array's shape."""
+    for number in "23":
+        (path / f"plain/c/{number}").mkdir()
+        shutil.copy(path / "plain/c/0/0", path / f"plain/c/{number}/0")
 
 
-def test_the_only_good_copy_stays(store):
-    """Of a node whose own document is broken."""
-    document = store / "plain/zarr.json"
-    document.write_text(document.read_text()[:50])
-    before = files(store)
-    result = run("repair", store, "--apply", code=1)
-    assert result["actions"] == [] and result["left"] == 2
-    assert files(store) == before
+# --- What a store cannot give --------------------------------------------------------------------
+
+KEYS = ["zarr.json", "plain/zarr.json", "shards/zarr.json", "plain/c/0/0", "shards/c/1/1"]
 
 
-def test_chunks_that_a_copy_still_counts_stay(store):
-    """A document with another shape than the consolidated metadata: either may be wrong."""
-    edit_json(store / "plain/zarr.json", shape=[4, 8])
-    before = files(store)
-    assert [kind for kind, _ in check(store)] == ["copy", "leftover"]
-    assert run("repair", store, "--apply", code=1)["actions"] == []
-    assert files(store) == before
-
-
-def test_nothing_is_removed_from_what_cannot_be_written(tmp_path):
-    """From N5, which is read only."""
-    path = tmp_path / "a.n5"
-    for name in ("0/0", "2/0"):
-        (path / name).parent.mkdir(parents=True)
-        (path / name).write_bytes(bytes.fromhex("0000 0002 00000004 00000004") + bytes(64))
-    (path / "attributes.json").write_text(json.dumps({
-        "n5": "2.0.0", "dimensions": [8, 8], "blockSize": [4, 4], "dataType": "int32",
-        "compression": {"type": "raw"}}))
-    leave_temporary_file(path / "0")
-    before = files(path)
-    assert len(check(path)) == 2
-    assert "cannot be written" in failure("repair", path, "--apply")
-    assert files(path) == before
-
-
-@pytest.mark.parametrize("command", ["repair", "migrate"])
-def test_contradictory_options(store, command):
-    before = files(store)
-    assert "exclude each other" in failure(command, store, "--apply", "--dry-run")
-    assert files(store) == before
-
-
-def test_options_of_gdal_that_are_wrong(store):
-    """Their exit code is not that of damage."""
-    result = subprocess.run([PROGRAM, "check", store, "--config"], capture_output=True, timeout=120)
-    assert result.returncode == 2
-
-
-def test_an_array_that_grows_meanwhile(server, store):
-    """Its new chunks are not those that were outside when the store was examined."""
-    document = json.loads((store / "plain/zarr.json").read_text())
-    edit_json(store / "plain/zarr.json", shape=[4, 8])
-    run("consolidate", store)
+@pytest.fixture
+def server(store, monkeypatch):
+    server = ObjectServer()
+    outside(store)
+    edit_json(store / "shards/zarr.json", attributes={"title": "new"})
     server.load(store, "a.zarr")
-    listed = []
-
-    def grow(method, path):
-        if "prefix=" in path and "delimiter=" not in path:  # all values are listed
-            listed.append(path)
-            server.objects["a.zarr/plain/zarr.json"] = json.dumps(document).encode()
-
-    server.fail = grow
-    result = run("repair", "/vsis3/bucket/a.zarr", "--apply")
-    assert listed and len(result["actions"]) == 2
-    assert {key for key in server.objects if key.startswith("a.zarr/plain/c/")} == {
-        f"a.zarr/plain/c/{i}/{j}" for i in (0, 1) for j in (0, 1)}
+    for name, value in (options(server.server_port) | {"GDAL_HTTP_MAX_RETRY": "0"}).items():
+        monkeypatch.setenv(name, value)
+    yield server
+    server.shutdown()
 
 
-@pytest.mark.parametrize("command", [["consolidate"], ["repair", "--apply"]])
-def test_outdated_copies_of_an_object_store(server, store, command):
-    """They are made again from the documents, not from what they were."""
-    edit_json(store / "g/zarr.json", attributes={"title": "new"})
-    server.load(store, "a.zarr")
-    run(*command, "/vsis3/bucket/a.zarr")
-    root = json.loads(server.objects["a.zarr/zarr.json"])
-    assert root["consolidated_metadata"]["metadata"]["g"]["attributes"] == {"title": "new"}
-    assert check("/vsis3/bucket/a.zarr") == []
+@pytest.mark.parametrize("status", [503, 403])
+@pytest.mark.parametrize("key", KEYS)
+def test_requests_that_fail_are_no_damage(server, key, status):
+    """They are errors that name the key, after which nothing has been changed."""
+    objects = dict(server.objects)
+    server.fail = lambda _, path: status if path.endswith("a.zarr/" + key) else None
+    path = f"/vsis3/{BUCKET}/a.zarr"
+    assert key in failure("check", "--read", path)
+    if "/c/" not in key or "shards" in key:
+        assert key in failure("repair", "--apply", path)
+        assert server.objects == objects
+    server.fail = lambda _, path: None
+    assert check(path, "--read") == [("copy", "zarr.json"), ("leftover", "plain/c/2/0")]
+    assert len(run("repair", "--apply", path)["actions"]) == 3
+    assert check(path, "--read") == []
 
 
-# --- migrate --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("key", KEYS)
+def test_files_that_cannot_be_opened_are_no_damage(store, key):
+    """A loop of links: also for programs that may open everything."""
+    outside(store)
+    (store / key).unlink()
+    (store / key).symlink_to(store / key)
+    before = content(store)
+    assert key in failure("check", "--read", store)
+    if "plain/c" not in key:
+        assert key in failure("repair", "--apply", store)
+        assert content(store) == before
 
 
-def test_nodata_of_v2_stays(tmp_path):
-    """A fill value of zero is nodata in v2, but not in v3."""
-    for name, options in {"zero": {"fill_value": 0}, "other": {"fill_value": -1},
-                          "none": {"fill_value": None}}.items():
-        write_v2(tmp_path / "a.zarr", name, DATA, chunks=(4, 4), **options)
-    write_v2(tmp_path / "a.zarr", "float", DATA.astype("f4"), chunks=(4, 4), fill_value=0.0)
+# --- Repair --------------------------------------------------------------------------------------
 
-    def nodata():
-        root = gdal.OpenEx(str(tmp_path / "a.zarr"), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
-        return {name: root.OpenMDArray(name).GetNoDataValue() for name in root.GetMDArrayNames()}
-
-    before = nodata()
-    assert before["zero"] == 0 and before["other"] == -1 and before["none"] is None
-    run("migrate", tmp_path / "a.zarr", "--apply")
-    assert nodata() == before
+def zipped(path):
+    archive = path.with_suffix(".zip")
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as file:
+        for name, data in content(path).items():
+            file.writestr(str(name.relative_to(path)), data)
+    return archive
 
 
-@pytest.mark.parametrize("filters,problem", [
-    ([numcodecs.Shuffle(4), numcodecs.Delta("<i4")], "numcodecs.delta of encoded bytes"),
-    ([numcodecs.Base64()], "no name for the codec numcodecs.base64"),
-])
-def test_codecs_that_v3_does_not_have(tmp_path, filters, problem):
-    path = tmp_path / "a.zarr"
-    if filters[0].codec_id == "shuffle":  # numcodecs cannot decode it in this order
-        write_v2(path, "x", DATA, chunks=(4, 4), filters=filters[1:])
-        edit_json(path / "x/.zarray", filters=[each.get_config() for each in filters])
-    else:
-        write_v2(path, "x", DATA, chunks=(4, 4), filters=filters)
-    before = files(path)
-    assert problem in failure("migrate", path, "--apply")
-    assert files(path) == before
+def test_repair_of_archives(store):
+    outside(store)
+    edit_json(store / "shards/zarr.json", attributes={"title": "new"})
+    archive = zipped(store)
+    found = [("copy", "zarr.json"), ("leftover", "plain/c/2/0")]
+    before = archive.read_bytes()
+    planned = run("repair", archive, code=1)
+    assert archive.read_bytes() == before and check(archive) == found
+    assert run("repair", archive, "--apply")["actions"] == planned["actions"]
+    assert check(archive, "--read") == []
+    with zipfile.ZipFile(archive) as file:
+        assert file.testzip() is None
+        names = {str(name.relative_to(store)) for name in content(store)}
+        assert set(file.namelist()) == names - {"plain/c/2/0", "plain/c/3/0"}
 
 
-def test_a_migration_that_was_killed(tmp_path):
-    """After the root's document of v3 was put: the documents of v2 are removed by the next one."""
-    path = tmp_path / "a.zarr"
-    write_v2(path, "x", DATA, {"units": "m"}, chunks=(4, 4))
-    write_v2(path, "g/y", DATA, chunks=(4, 4))
-    run("consolidate", path)
-    old = {file: text for file, text in files(path).items() if file.name.startswith(".z")}
-    run("migrate", path, "--apply")
-    whole = files(path)
-    assert not set(old) & set(whole) and "consolidated_metadata" in (path / "zarr.json").read_text()
-    for file, text in old.items():
-        file.write_bytes(text)
-    edit_json(path / "zarr.json", consolidated_metadata=None)
-    assert run("migrate", path)["continued"] and set(old) < set(files(path))
-    run("migrate", path, "--apply")
-    assert files(path).keys() == whole.keys() and check(path) == []
-    assert run("info", path)["consolidated"]
-    np.testing.assert_array_equal(values(path, "/g/y"), DATA)
-    assert "not Zarr v2" in failure("migrate", path, "--apply")
+def test_damage_in_archives(store):
+    """It is no failure of the store to give a value."""
+    archive = zipped(store)
+    data = bytearray(archive.read_bytes())
+    at = data.index((store / "plain/c/0/1").read_bytes())
+    data[at + 12] ^= 1
+    archive.write_bytes(data)
+    assert check(archive, "--read") == [("chunk", "plain/c/0/1")]
 
 
-def test_inner_chunks_that_overlap_the_index(tmp_path):
-    path = write_array(tmp_path / "a.zarr", DATA, (4, 4), [sharding((2, 2), [BYTES])])
-    shard = path / "c/0/0"
-    data = bytearray(shard.read_bytes())
-    index = np.frombuffer(bytes(data[-68:-4]), "<u8").reshape(4, 2).copy()
-    index[3, 0] += 8  # its last elements are the start of the index
-    shard.write_bytes(bytes(data[:-68]) + index.tobytes()
-                      + crc32c(index.tobytes()).to_bytes(4, "little"))
-    assert check(path) == [("index", "c/0/0")]
+def test_the_exit_code_says_what_remains(store):
+    outside(store)
+    assert len(run("repair", store, code=1)["actions"]) == 2
+    run("repair", "--apply", store)
+    assert run("repair", store)["actions"] == []
+
+
+# --- Interrupted rechunks ------------------------------------------------------------------------
+
+def rename(path, old, new):
+    (path / old).rename(path / new)
+
+
+def interrupted_copy(path):
+    shutil.copytree(path / "plain", path / ("plain" + NEW))
+    shutil.rmtree(path / ("plain" + NEW) / "c/1")
+
+
+def interrupted_chunks(path):
+    """Of an array whose document has not been put."""
+    interrupted_copy(path)
+    (path / ("plain" + NEW) / "zarr.json").unlink()
+
+
+def interrupted_first_rename(path):
+    shutil.copytree(path / "plain", path / ("plain" + NEW))
+    rename(path, "plain", "plain" + OLD)
+
+
+def interrupted_rename(path):
+    rename(path, "plain", "plain" + OLD)
+
+
+def interrupted_removal(path):
+    shutil.copytree(path / "plain", path / ("plain" + OLD))
+
+
+@pytest.mark.parametrize("interrupt", [
+    interrupted_copy, interrupted_chunks, interrupted_first_rename, interrupted_rename,
+    interrupted_removal])
+def test_interrupted_rechunks(store, interrupt):
+    run("unconsolidate", store)
+    interrupt(store)
+    (store / LOCK).mkdir()
+    names = sorted(name.name for name in store.iterdir() if ".gdal-zarr-" in name.name)
+    assert check(store) == [("leftover", name) for name in names]
+    before = sorted(store.rglob("*"))
+    planned = run("repair", store, code=1)
+    assert sorted(store.rglob("*")) == before
+    assert run("repair", "--apply", store)["actions"] == planned["actions"]
+    assert check(store, "--read") == [] and not list(store.glob("*.gdal-zarr-*"))
+    np.testing.assert_array_equal(values(store, "/plain"), DATA)
+    assert run("repair", store)["actions"] == []
+
+
+def test_a_rechunk_that_runs_has_left_nothing(store):
+    run("unconsolidate", store)
+    interrupted_copy(store)
+    (store / LOCK).mkdir()
+    folder = os.open(store / LOCK, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    before = content(store)
+    assert check(store) == []
+    assert run("repair", "--apply", store)["actions"] == []
+    os.close(folder)
+    assert content(store) == before
+
+
+def test_only_one_of_two_arrays_may_be_good(store):
+    run("unconsolidate", store)
+    interrupted_first_rename(store)
+    (store / ("plain" + OLD) / "zarr.json").write_text("{")
+    before = content(store)
+    assert run("repair", "--apply", store, code=1)["left"] == 2
+    assert content(store) == before
+
+
+# --- Messages ------------------------------------------------------------------------------------
+
+def test_what_a_store_says_does_not_control_terminals(store):
+    edit_json(store / "plain/zarr.json", attributes={"coordinates": "\x1b[31mred \x9b31mred"})
+    (store / "re\x1b[31mad").write_text("")
+    for command in ("check", "info", "repair"):
+        done = subprocess.run([PROGRAM, command, store], capture_output=True, text=True,
+                              timeout=120)
+        assert done.returncode in (0, 1) and "red" in done.stdout + "red"
+        assert not {"\x1b", "\x9b"} & set(done.stdout + done.stderr)
+    error = failure("rechunk", store, "--array=/\x1b[31m", "BLOCKSIZE=2,2")
+    assert "\x1b" not in error
+
+
+def test_errors_are_reported_once(store):
+    (store / "plain/c/0/0").write_bytes(b"no gzip")
+    error = failure("rechunk", store, "BLOCKSIZE=2,2")
+    assert error.count("plain/c/0/0") == 1 and len(error.splitlines()) == 1

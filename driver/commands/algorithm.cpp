@@ -56,9 +56,13 @@ class CommandAlgorithm final : public GDALAlgorithm {
       for (const auto& [name, is_set] : flags_) {
         if (is_set) arguments.set(name, "YES");
       }
-      const CommandResult result = command_.run(arguments, [&](double complete) {
-        return progress == nullptr || is_json_ || progress(complete, "", progress_data) != 0;
+      const bool may_show = progress != nullptr && !is_json_ && (!prints_ || prints_to_terminal());
+      bool is_shown = false;
+      const CommandResult result = run_command(command_, arguments, [&](double complete) {
+        is_shown = may_show;
+        return !is_shown || progress(complete, "", progress_data) != 0;
       });
+      if (is_shown) progress(1, "", progress_data);
       output_ =
           is_json_ ? zarrcore::dump_json(result.json, {.indentation = 2}) + '\n' : result.text;
       if (result.exit == CommandResult::Exit::success) return true;

@@ -31,6 +31,8 @@ CommandResult run_check(const Arguments& arguments, const CommandProgress& progr
   zarrcore::ExaminedStore examined;
   try {
     hierarchy = open_examined(path);
+  } catch (const zarrcore::AccessFailure&) {
+    throw;
   } catch (const zarrcore::Error& error) {
     if (!is_folder(path) || !is_zarr_folder(path)) throw;
     examined = with_broken_root(error);
@@ -40,6 +42,10 @@ CommandResult run_check(const Arguments& arguments, const CommandProgress& progr
     for (Finding& finding : check_conventions(*hierarchy, examined)) {
       examined.findings.push_back(std::move(finding));
     }
+    for (const std::string& file : abandoned_files(*hierarchy->store(), examined, false)) {
+      examined.findings.push_back(
+          {Finding::Kind::leftover, file, "a program that was killed has left this file"});
+    }
   }
   CommandResult result;
   Json findings = Json::array();
@@ -47,13 +53,6 @@ CommandResult run_check(const Arguments& arguments, const CommandProgress& progr
     const std::string kind(name_of(finding.kind));
     findings.push_back({{"kind", kind}, {"place", finding.place}, {"problem", finding.problem}});
     result.text += kind + ' ' + node_name(finding.place) + ": " + finding.problem + '\n';
-  }
-  const auto abandoned =
-      hierarchy ? abandoned_files(*hierarchy->store(), false) : std::vector<std::string>();
-  for (const std::string& file : abandoned) {
-    const std::string problem = "a program that was killed has left this file";
-    findings.push_back({{"kind", "leftover"}, {"place", file}, {"problem", problem}});
-    result.text += "leftover " + node_name(file) + ": " + problem + '\n';
   }
   Json arrays = Json::array();
   for (const ExaminedArray& array : examined.arrays) {

@@ -81,6 +81,18 @@ const Command* find_command(std::string_view name);
 // "1 group", "2 groups".
 std::string count_of(std::uint64_t count, const std::string& noun);
 
+// Runs a command. Failures that GDAL reports meanwhile are not reported twice when they are the
+// reason of the command's error. Throws zarrcore::Error.
+CommandResult run_command(const Command& command, const Arguments& arguments,
+                          const CommandProgress& progress);
+
+// Text that others have written, such as names in a store, without the control characters of
+// terminals except the ends of lines.
+std::string printable(std::string_view text);
+
+// Returns true if the standard output is a terminal.
+bool prints_to_terminal();
+
 // The functions of the table.
 CommandResult run_info(const Arguments& arguments, const CommandProgress& progress);
 CommandResult run_check(const Arguments& arguments, const CommandProgress& progress);

@@ -1,13 +1,16 @@
 #include "driver/commands/examined.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
 #include "driver/gdal/messages.h"
 #include "driver/gdal/worker_scope.h"
+#include "driver/multidim/stored_nodes.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/local_files.h"
 
@@ -65,6 +68,7 @@ zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, bool reads
   progress(0);
   zarrcore::ExamineOptions options;
   options.reads_chunks = reads_chunks;
+  options.temporary_names = {kUnfinishedCopy, kReplacedArray};
   options.read.threads = thread_count();
   options.read.worker_scope = caller.scope();
   options.run_together = run_on(shared_context());
@@ -72,12 +76,32 @@ zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, bool reads
   options.progress = [&](std::uint64_t values) {
     return progress(1 - 1 / (1 + static_cast<double>(values) * 1e-5));
   };
-  return zarrcore::examine_store(hierarchy, shared_context(), options);
+  zarrcore::ExaminedStore examined = zarrcore::examine_store(hierarchy, shared_context(), options);
+  // What a running command changes is neither damaged nor left.
+  const RechunkState rechunk = rechunk_state(hierarchy.store()->description());
+  if (rechunk == RechunkState::running) {
+    std::erase_if(examined.findings, [&](const zarrcore::Finding& finding) {
+      return examined.leftovers.contains(finding.place);
+    });
+    examined.leftovers.clear();
+  } else if (rechunk == RechunkState::interrupted) {
+    examined.leftovers.emplace(kRechunkLock);
+    examined.findings.push_back({zarrcore::Finding::Kind::leftover, std::string(kRechunkLock),
+                                 "an interrupted rechunk has left this"});
+  }
+  return examined;
 }
 
-std::vector<std::string> abandoned_files(const zarrcore::Store& store, bool removes) {
-  if (!store.traits().is_folder) return {};
-  return zarrcore::find_abandoned_files(store.description(), removes);
+std::vector<std::string> abandoned_files(const zarrcore::Store& store,
+                                         const zarrcore::ExaminedStore& examined, bool removes) {
+  std::vector<std::string> found;
+  for (const std::string& key : examined.temporary_files) {
+    if (zarrcore::is_abandoned_file(join_vsi_path(store.description(), key), removes)) {
+      found.push_back(key);
+    }
+  }
+  std::ranges::sort(found);
+  return found;
 }
 
 int CPL_STDCALL call_progress(double complete, const char* /*message*/, void* data) {

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/commands/command.h"
@@ -26,9 +28,20 @@ std::unique_ptr<zarrcore::Hierarchy> open_changed(const std::string& path);
 zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, bool reads_chunks,
                                 const CommandProgress& progress);
 
-// The temporary files of killed writers in a local store, by their paths below its folder; with
+// The files of killed writers among the temporary files of an examined store, by their keys; with
 // `removes`, those that were removed.
-std::vector<std::string> abandoned_files(const zarrcore::Store& store, bool removes);
+std::vector<std::string> abandoned_files(const zarrcore::Store& store,
+                                         const zarrcore::ExaminedStore& examined, bool removes);
+
+// The command `rechunk` in the store at a path, which may have been interrupted. Its copies are not
+// leftovers while it runs.
+inline constexpr std::string_view kRechunkLock = ".gdal-zarr-rechunk";  // an empty folder
+enum class RechunkState : std::uint8_t { none, running, interrupted };
+RechunkState rechunk_state(const std::string& path);
+// Ends what an interrupted `rechunk` has begun, and removes its leftovers: all below these paths
+// that are left then. Throws zarrcore::Error.
+void end_interrupted_rechunk(const std::string& path,
+                             const std::set<std::string, std::less<>>& leftovers);
 
 // Attributes that contradict the store, or conventions.
 std::vector<zarrcore::Finding> check_conventions(const zarrcore::Hierarchy& hierarchy,

@@ -28,16 +28,11 @@ std::string time_text(std::uint64_t microseconds) {
   return text.data();
 }
 
-// Lines of text that others have written, for a terminal: without its control characters.
 std::string lines_of(const std::string& text, const std::string& indentation) {
   std::string lines = indentation;
   for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      lines += '\n' + indentation;
-    } else {
-      lines += code < ' ' || code == 127 ? ' ' : c;
-    }
+    lines += c;
+    if (c == '\n') lines += indentation;
   }
   return lines + '\n';
 }

@@ -3,11 +3,6 @@
 #include <cpl_conv.h>
 #include <cpl_error.h>
 #include <gdal.h>
-#ifdef _WIN32
-#include <io.h>
-#else
-#include <unistd.h>
-#endif
 
 #include <algorithm>
 #include <cstdio>
@@ -18,6 +13,7 @@
 
 #include "driver/commands/command.h"
 #include "driver/entry/register_driver.h"
+#include "driver/gdal/messages.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -40,14 +36,6 @@ std::vector<Parameter> parameters_of(const Command& command) {
 
 bool is_positional(const Parameter& parameter) {
   return parameter.kind == Parameter::Kind::positional || parameter.kind == Parameter::Kind::list;
-}
-
-bool prints_to_terminal() {
-#ifdef _WIN32
-  return _isatty(_fileno(stdout)) != 0;
-#else
-  return isatty(fileno(stdout)) != 0;
-#endif
 }
 
 std::string padded(std::string text, std::size_t width) {
@@ -162,7 +150,7 @@ int run(const Words& words) {
   }
   const bool may_show = !arguments.has("quiet") && !arguments.has("json") && prints_to_terminal();
   bool is_shown = false;
-  const CommandResult result = command->run(arguments, [&](double complete) {
+  const CommandResult result = run_command(*command, arguments, [&](double complete) {
     is_shown = may_show;
     return !is_shown || GDALTermProgress(complete, nullptr, nullptr) != 0;
   });
@@ -196,7 +184,8 @@ int main(int count, char** values) {
   try {
     exit_code = gdal_zarr::run({values + 1, values + count});
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "gdal_zarr: %s\n", error.what());
+    const std::string text = gdal_zarr::printable(gdal_zarr::mask_secrets(error.what()));
+    std::fprintf(stderr, "gdal_zarr: %s\n", text.c_str());
   }
   CSLDestroy(values);
   GDALDestroyDriverManager();

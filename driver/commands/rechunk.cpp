@@ -1,6 +1,7 @@
 // New chunks, shards and codecs for arrays, in place or in a new store; their elements keep all
 // bits.
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -18,14 +19,13 @@
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/store/locks.h"
 
 namespace gdal_zarr {
 
 using zarrcore::Error;
 
 namespace {
-
-constexpr std::string_view kRunning = ".gdal-zarr-rechunk";  // an empty folder of the store
 
 std::unique_ptr<MultidimDataset> open_multidim(const std::string& path, unsigned flags) {
   const char* const drivers[] = {"Zarr", nullptr};
@@ -74,7 +74,7 @@ StoredArrays arrays_of(const Session& session) {
 class RunningRechunk {
  public:
   RunningRechunk(zarrcore::Store& store, const std::string& path)
-      : folder_(path + '/' + std::string(kRunning)), lock_(store.lock(kRunning)) {}
+      : folder_(path + '/' + std::string(kRechunkLock)), lock_(store.lock(kRechunkLock)) {}
   ~RunningRechunk() { VSIRmdir(folder_.c_str()); }
   RunningRechunk(const RunningRechunk&) = delete;
   RunningRechunk& operator=(const RunningRechunk&) = delete;
@@ -119,6 +119,35 @@ std::vector<std::string> wanted_arrays(MultidimDataset& dataset, const std::stri
 }
 
 }  // namespace
+
+RechunkState rechunk_state(const std::string& path) {
+  const std::string folder = path + '/' + std::string(kRechunkLock);
+  if (path.starts_with("/vsi") || !is_folder(folder)) return RechunkState::none;
+  try {
+    zarrcore::lock_folder(folder, zarrcore::LockMode::exclusive, std::chrono::milliseconds(0));
+    return RechunkState::interrupted;
+  } catch (const zarrcore::LockTimeout&) {
+    return RechunkState::running;
+  }
+}
+
+void end_interrupted_rechunk(const std::string& path,
+                             const std::set<std::string, std::less<>>& leftovers) {
+  auto dataset = open_multidim(path, GDAL_OF_UPDATE);
+  zarrcore::Store& store = *dataset->session().hierarchy().store();
+  const RunningRechunk running(store, path);
+  dataset = open_multidim(path, GDAL_OF_UPDATE);  // as the command before has left it
+  std::vector<std::string> paths = arrays_of(dataset->session()).paths;
+  std::erase_if(paths, [&](const std::string& array) {
+    const bool is_temporary = array.ends_with(kUnfinishedCopy) || array.ends_with(kReplacedArray);
+    return is_temporary && !leftovers.contains(array);
+  });
+  end_exchanges(dataset->session(), paths);
+  dataset->session().flush();
+  for (const std::string& leftover : leftovers) {
+    if (leftover != kRechunkLock) dataset->session().hierarchy().store()->erase_prefix(leftover);
+  }
+}
 
 CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& progress) {
   const std::string path = store_of(arguments);

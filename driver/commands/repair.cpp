@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +9,7 @@
 #include "driver/commands/examined.h"
 #include "driver/commands/repository.h"
 #include "driver/gdal/worker_scope.h"
+#include "driver/multidim/stored_nodes.h"
 #include "zarrcore/array/stored_chunks.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -33,16 +36,35 @@ bool has_wrong_copy(const zarrcore::ExaminedStore& examined, std::string_view ke
   });
 }
 
-// Erases the chunks that are outside of the array as it is now: it may have grown since it was
-// examined. Called with the lock under which arrays change their shape.
-void erase_outside(const zarrcore::Hierarchy& hierarchy, const ExaminedArray& examined) {
+// Of the chunks that were outside, those that are outside of the array as it is now: it may have
+// grown since it was examined.
+std::vector<std::string> still_outside(const zarrcore::Hierarchy& hierarchy,
+                                       const ExaminedArray& examined) {
   const auto array = hierarchy.open_array(examined.path, shared_context());
   std::vector<std::string> keys = examined.outside;
   std::erase_if(keys, [&](const std::string& key) {
     const auto chunk = zarrcore::chunk_of_key(examined.metadata, key);
     return !chunk || zarrcore::is_in_grid(*chunk, array->state().grid);
   });
-  hierarchy.store()->erase_all(keys);
+  return keys;
+}
+
+// Returns true if there is no doubt about the array that an interrupted rechunk has left beside
+// another one, or that has replaced it: one of them can be read.
+bool is_certain(const zarrcore::Hierarchy& hierarchy, const std::string& leftover) {
+  if (leftover == kRechunkLock) return true;
+  const auto is_array = [&](const std::string& path) {
+    try {
+      return hierarchy.node(path, zarrcore::NodeKind::array) != nullptr;
+    } catch (const zarrcore::AccessFailure&) {
+      throw;
+    } catch (const zarrcore::Error&) {
+      return false;
+    }
+  };
+  const std::string name = leftover.substr(0, leftover.rfind(".gdal-zarr-"));
+  return is_array(name) ||
+         (!hierarchy.store()->has_prefix(name) && is_array(name + std::string(kReplacedArray)));
 }
 
 }  // namespace
@@ -93,21 +115,28 @@ CommandResult run_repair(const Arguments& arguments, const CommandProgress& prog
       groups.push_back(group);
     }
   }
+  std::set<std::string, std::less<>> leftovers = examined.leftovers;
+  left += std::erase_if(
+      leftovers, [&](const std::string& leftover) { return !is_certain(*hierarchy, leftover); });
+  if (applies && !leftovers.empty()) end_interrupted_rechunk(path, leftovers);
+  for (const std::string& leftover : leftovers) {
+    add("end the interrupted rechunk that has left", leftover);
+  }
   // Also throws, before anything is changed, when the store cannot be written; and puts the
   // consolidated metadata that a killed program owes.
   const auto changed = applies ? open_changed(path) : nullptr;
-  for (const std::string& file : abandoned_files(*hierarchy->store(), applies)) {
+  for (const std::string& file : abandoned_files(*hierarchy->store(), examined, applies)) {
     add("remove the file of a killed writer", file);
   }
-  for (const ExaminedArray* array : shrunk) {
-    for (const std::string& key : array->outside) {
-      add("remove the chunk outside of its array", key);
-    }
-  }
-  if (applies && !shrunk.empty()) {
-    const auto lock = changed->store()->lock("");
+  if (!shrunk.empty()) {
+    // Under this lock, arrays change their shape.
+    const auto lock = applies ? changed->store()->lock("") : nullptr;
     const auto now = open_examined(path);
-    for (const ExaminedArray* array : shrunk) erase_outside(*now, *array);
+    for (const ExaminedArray* array : shrunk) {
+      const std::vector<std::string> keys = still_outside(*now, *array);
+      if (applies) changed->store()->erase_all(keys);
+      for (const std::string& key : keys) add("remove the chunk outside of its array", key);
+    }
   }
   if (examined.lacks_copy) add("put the consolidated metadata that is missing in", node_name(""));
   for (const std::string& group : groups) {
@@ -119,8 +148,8 @@ CommandResult run_repair(const Arguments& arguments, const CommandProgress& prog
   if (left != 0) {
     result.text += std::to_string(left) + (left == 1 ? " finding needs" : " findings need") +
                    " a decision: see check\n";
-    result.exit = CommandResult::Exit::found;
   }
+  if (left != 0 || (!applies && !actions.empty())) result.exit = CommandResult::Exit::found;
   result.json = {{"applied", applies}, {"actions", std::move(actions)}, {"left", left}};
   return result;
 }

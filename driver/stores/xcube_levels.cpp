@@ -90,8 +90,9 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
     std::ranges::sort(listing.prefixes);
     return listing;
   }
-  void visit_values(std::string_view prefix, const VisitValue& visit) override {
-    Store::visit_values(prefix, visit);
+  void visit_values(std::string_view prefix, const VisitValue& visit,
+                    const zarrcore::VisitOptions& options) override {
+    Store::visit_values(prefix, visit, options);
   }
 
  private:

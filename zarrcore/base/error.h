@@ -28,11 +28,18 @@ class ZARRCORE_API Error : public std::exception {
   std::string message_;
 };
 
-// There was not enough memory: nothing is known about the data. Functions that continue after other
-// errors must let this one pass.
-class ZARRCORE_API OutOfMemory : public Error {
+// The data could not be accessed: a server does not answer, a disk fails. Nothing is known about
+// it, neither that it is wrong nor that it is missing. Functions that report damage, or that
+// continue without what cannot be read, must let this error pass.
+class ZARRCORE_API AccessFailure : public Error {
  public:
-  OutOfMemory() : Error("not enough memory") {}
+  using Error::Error;
+};
+
+// There was not enough memory for it.
+class ZARRCORE_API OutOfMemory : public AccessFailure {
+ public:
+  OutOfMemory() : AccessFailure("not enough memory") {}
 };
 
 // A piece of a context: a text, which must outlive the call that it is for, or a number.

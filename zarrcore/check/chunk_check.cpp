@@ -70,7 +70,7 @@ void ChunkCheck::examine(const StoredChunk& chunk, Result& result) const {
     if (has_indexes_) examine_index(chunk, result);
     kind = Finding::Kind::chunk;
     if (options_->reads_chunks) decode(chunk.position);
-  } catch (const OutOfMemory&) {
+  } catch (const AccessFailure&) {
     throw;
   } catch (const Error& error) {
     result.findings.push_back({kind, *key, error.what()});

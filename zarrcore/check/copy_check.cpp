@@ -40,7 +40,7 @@ bool are_alike(const Format& format, const DocumentMap& a, const DocumentMap& b,
                                 return one.first == other.first &&
                                        are_equal(one.second, other.second);
                               });
-  } catch (const OutOfMemory&) {
+  } catch (const AccessFailure&) {
     throw;
   } catch (const Error&) {
     return false;
@@ -62,7 +62,7 @@ CopyCheck check_copy(const DocumentSource& stored, const Format& format, const s
   std::optional<ConsolidatedDocuments> copy;
   try {
     copy = format.read_consolidated(stored, group);
-  } catch (const OutOfMemory&) {
+  } catch (const AccessFailure&) {
     throw;
   } catch (const Error& error) {
     // It may describe any of them otherwise.
@@ -77,7 +77,7 @@ CopyCheck check_copy(const DocumentSource& stored, const Format& format, const s
   for (const auto& [name, document] : copy->documents) {
     try {
       copied.emplace(name, document.get());
-    } catch (const OutOfMemory&) {
+    } catch (const AccessFailure&) {
       throw;
     } catch (const Error& error) {
       check.problems.push_back("its copy of " + name + " is not right: " + error.what());

@@ -70,6 +70,8 @@ class Examination {
   void use_value(std::string_view key, std::optional<std::uint64_t> size);
   // The position among the arrays of the one whose chunks have the key's prefix.
   std::optional<std::size_t> find_array_of(std::string_view key) const;
+  std::string_view find_leftover(std::string_view path) const;
+  bool is_leftover(std::string_view path);
   bool is_below_broken(std::string_view key) const;
   void report(ExaminedArray& array, const ChunkCheck::Result& result);
 
@@ -92,6 +94,8 @@ void Examination::examine_nodes() {
   visit_stored_nodes(
       stored, format_, "",
       [&](const std::string& path, StoredNode node) {
+        const bool is_node = node.metadata || !node.problem.empty();
+        if (is_node && is_leftover(path)) return;
         documents.insert(node.documents.begin(), node.documents.end());
         use_node(path, std::move(node));
       },
@@ -111,6 +115,23 @@ void Examination::examine_nodes() {
     add(Finding::Kind::copy, "",
         "consolidated metadata was removed for a change that has not ended");
   }
+}
+
+// Such as "a/b.gdal-zarr-new" of a key below it; empty if there is no such name in the path.
+std::string_view Examination::find_leftover(std::string_view path) const {
+  for (std::size_t end = 0; end < path.size(); ++end) {
+    end = std::min(path.find('/', end), path.size());
+    const std::string_view node = path.substr(0, end);
+    const auto ends_node = [&](std::string_view ending) { return node.ends_with(ending); };
+    if (std::ranges::any_of(options_.temporary_names, ends_node)) return node;
+  }
+  return {};
+}
+
+bool Examination::is_leftover(std::string_view path) {
+  const std::string_view leftover = find_leftover(path);
+  if (!leftover.empty()) examined_.leftovers.emplace(leftover);
+  return !leftover.empty();
 }
 
 void Examination::use_node(const std::string& path, StoredNode node) {
@@ -133,7 +154,7 @@ void Examination::add_array(const std::string& path, const ArrayMetadata& metada
   std::shared_ptr<const Array> array;
   try {
     array = hierarchy_.open_array(path, context_);
-  } catch (const OutOfMemory&) {
+  } catch (const AccessFailure&) {
     throw;
   } catch (const Error& error) {
     add(Finding::Kind::document, path, error.what());
@@ -148,14 +169,18 @@ void Examination::add_array(const std::string& path, const ArrayMetadata& metada
 }
 
 void Examination::examine_values() {
-  store_.visit_values("", [this](std::string_view key, std::optional<std::uint64_t> size) {
+  const auto use = [this](std::string_view key, std::optional<std::uint64_t> size) {
     use_value(key, size);
     ++values_;
     const bool is_due = values_ % kValuesBetweenCalls == 0 && options_.progress;
     if (is_due && !options_.progress(values_)) {
       throw Error("the examination was stopped");
     }
-  });
+  };
+  store_.visit_values("", use, {.with_temporary_files = true});
+  for (const std::string& path : examined_.leftovers) {
+    add(Finding::Kind::leftover, path, "an interrupted change of the layout has left this");
+  }
 }
 
 std::optional<std::size_t> Examination::find_array_of(std::string_view key) const {
@@ -173,7 +198,11 @@ bool Examination::is_below_broken(std::string_view key) const {
 }
 
 void Examination::use_value(std::string_view key, std::optional<std::uint64_t> size) {
-  if (nodes_.contains(key) || is_below_broken(key)) return;
+  if (key.ends_with(kTemporarySuffix)) {
+    examined_.temporary_files.emplace_back(key);
+    return;
+  }
+  if (is_leftover(key) || nodes_.contains(key) || is_below_broken(key)) return;
   if (const auto position = find_array_of(key)) {
     ExaminedArray& array = examined_.arrays[*position];
     if (const auto chunk = chunk_of_key(array.metadata, key)) {

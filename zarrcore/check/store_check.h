@@ -3,7 +3,9 @@
 //
 //   document   a node whose documents cannot be read or used, or contradict each other
 //   copy       consolidated metadata that is not what the documents say
-//   leftover   chunks outside of an array's grid, which an interrupted change of its shape has left
+//   leftover   chunks outside of an array's grid, which an interrupted change of its shape has
+//   left;
+//              what an interrupted change of an array's layout has left beside it
 //   index      a shard whose index cannot be read, or has entries that overlap or are outside of it
 //   chunk      a chunk that cannot be decoded, or whose checksum is not right
 //
@@ -15,7 +17,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "zarrcore/array/context.h"
@@ -57,12 +61,17 @@ struct ExaminedStore {
   std::vector<Finding> findings;
   // Whether a change of nodes was interrupted before consolidated metadata was put again.
   bool lacks_copy = false;
+  // What interrupted changes of the layout have left, by their paths.
+  std::set<std::string, std::less<>> leftovers = {};
+  std::vector<std::string> temporary_files;  // of writers, by their keys
   // Values that belong to no node: how many, and the first.
   std::uint64_t foreign_values = 0;
   std::vector<std::string> first_foreign;
 };
 
 struct ExamineOptions {
+  // How the names of nodes end that are made for a time while an array gets another layout.
+  std::vector<std::string_view> temporary_names = {};
   bool reads_indexes = true;  // of shards
   bool reads_chunks = false;  // decodes all chunks
   ReadOptions read = {};
@@ -73,7 +82,7 @@ struct ExamineOptions {
 };
 
 // `hierarchy` has been opened for reading, without consolidated metadata. Throws Error when its
-// store cannot be listed.
+// store cannot be listed, and AccessFailure when it does not give a value.
 ZARRCORE_API ExaminedStore examine_store(const Hierarchy& hierarchy,
                                          const std::shared_ptr<Context>& context,
                                          const ExamineOptions& options);

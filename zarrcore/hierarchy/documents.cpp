@@ -23,7 +23,7 @@ DocumentMap documents_of_broken_node(const DocumentSource& stored, const Format&
   for (const std::string& key : format.node_keys(path)) {
     try {
       if (auto document = stored.document(key)) documents.emplace(key, std::move(*document));
-    } catch (const OutOfMemory&) {
+    } catch (const AccessFailure&) {
       throw;
     } catch (const Error& error) {
       unreadable.emplace_back(error.what());
@@ -37,7 +37,7 @@ StoredNode read_or_explain(const DocumentSource& stored, const Format& format,
   StoredNode node;
   try {
     node = read_stored_node(stored, format, path);
-  } catch (const OutOfMemory&) {
+  } catch (const AccessFailure&) {
     throw;
   } catch (const Error& error) {
     node.problem = error.what();

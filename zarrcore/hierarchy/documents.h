@@ -36,7 +36,7 @@ DocumentSource documents_with_text(
 DocumentSource documents_in(const DocumentMap& documents);
 
 // The documents of the node at `path`, and of all nodes below it. Documents that cannot be read are
-// left out and reported to `on_problem`. Throws OutOfMemory.
+// left out and reported to `on_problem`. Throws AccessFailure.
 DocumentMap collect_documents(Store& store, const Format& format, const std::string& path,
                               const std::function<void(const std::string& problem)>& on_problem);
 
@@ -54,7 +54,7 @@ StoredNode read_stored_node(const DocumentSource& stored, const Format& format,
 
 // Calls `use` with the node at `path`, and with all nodes below it, each after its group. With
 // `run`, the nodes of a group are read together. Throws Error when the store cannot be listed, and
-// OutOfMemory.
+// AccessFailure.
 using UseStoredNode = std::function<void(const std::string& path, StoredNode node)>;
 void visit_stored_nodes(const DocumentSource& stored, const Format& format, const std::string& path,
                         const UseStoredNode& use, const RunTogether& run = {});

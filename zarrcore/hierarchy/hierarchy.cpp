@@ -87,8 +87,8 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     editor_ = std::make_unique<HierarchyEditor>(*this);
     return;
   }
-  std::string message = denied("");
-  if (message.empty()) message = store_->description() + ": there is no Zarr group or array";
+  if (std::string reason = denied(""); !reason.empty()) throw AccessDenied(std::move(reason));
+  std::string message = store_->description() + ": there is no Zarr group or array";
   for (const std::string& fault : faults) message.append("; ").append(fault);
   throw Error(std::move(message));
 }
@@ -348,8 +348,8 @@ std::string Hierarchy::denied(std::string_view path) const {
 void Hierarchy::check_not_denied(std::string_view path) const {
   const std::string reason = denied(path);
   if (reason.empty()) return;
-  throw Error(store_->description() + ": there is no node at /" + normalize_path(path) + ": " +
-              reason);
+  throw AccessDenied(store_->description() + ": there is no node at /" + normalize_path(path) +
+                     ": " + reason);
 }
 
 std::shared_ptr<const Array> Hierarchy::open_array(std::string_view path,

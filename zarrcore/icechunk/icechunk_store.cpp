@@ -263,11 +263,12 @@ DirectoryListing IcechunkStore::list(std::string_view prefix_in_store,
 }
 
 // Chunks in the order of their manifests, which are read once.
-void IcechunkStore::visit_values(std::string_view prefix_in_store, const VisitValue& visit) {
+void IcechunkStore::visit_values(std::string_view prefix_in_store, const VisitValue& visit,
+                                 const VisitOptions& options) {
   const std::string prefix = join_path(prefix_, prefix_in_store);
   const auto array = snapshot_.find_array_of(prefix);
   if (!array || snapshot_.path(*array) != prefix) {
-    return Store::visit_values(prefix_in_store, visit);
+    return Store::visit_values(prefix_in_store, visit, options);
   }
   naming(prefix_in_store, [&] {
     visit(join_path(prefix_in_store, kDocument), std::nullopt);

@@ -63,7 +63,8 @@ class IcechunkStore final : public Store {
                                                 std::span<const ByteRange> ranges) override;
   // With the chunks of arrays, for which their manifests are read.
   DirectoryListing list(std::string_view prefix, const ListOptions& options = {}) override;
-  void visit_values(std::string_view prefix, const VisitValue& visit) override;
+  void visit_values(std::string_view prefix, const VisitValue& visit,
+                    const VisitOptions& options) override;
 
   // Whether list(prefix) may list anything: a node, or a part of the keys of an array's chunks.
   bool has_below(std::string_view prefix);

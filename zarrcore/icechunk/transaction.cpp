@@ -146,9 +146,10 @@ DirectoryListing Transaction::list(std::string_view prefix, const ListOptions& /
   return naming(prefix, [&] { return session_->list(prefix); });
 }
 
-void Transaction::visit_values(std::string_view prefix, const VisitValue& visit) {
+void Transaction::visit_values(std::string_view prefix, const VisitValue& visit,
+                               const VisitOptions& options) {
   const bool is_array = naming(prefix, [&] { return session_->visit_chunks(prefix, visit); });
-  if (!is_array) return Store::visit_values(prefix, visit);
+  if (!is_array) return Store::visit_values(prefix, visit, options);
   visit(join_path(prefix, "zarr.json"), std::nullopt);
 }
 

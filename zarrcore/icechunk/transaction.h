@@ -113,7 +113,8 @@ class Transaction final : public Store {
   std::shared_ptr<OpenValue> open(std::string_view key) override;
   ValueVersion current_version(std::string_view key) override;
   DirectoryListing list(std::string_view prefix, const ListOptions& options = {}) override;
-  void visit_values(std::string_view prefix, const VisitValue& visit) override;
+  void visit_values(std::string_view prefix, const VisitValue& visit,
+                    const VisitOptions& options) override;
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
                  const PutOptions& options = {}) override;
   bool erase(std::string_view key, const EraseOptions& options = {}) override;

@@ -18,6 +18,8 @@ namespace {
     throw AccessDenied(copied);
   } catch (const ValueChanged& copied) {
     throw ValueChanged(copied);
+  } catch (const AccessFailure& copied) {
+    throw AccessFailure(copied);
   } catch (const Error& copied) {
     throw Error(copied);
   }

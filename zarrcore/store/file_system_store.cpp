@@ -214,12 +214,13 @@ DirectoryListing FileSystemStore::list(std::string_view prefix, const ListOption
 }
 
 // However many there are, their names are not in memory at once.
-void FileSystemStore::visit_values(std::string_view prefix, const VisitValue& visit) {
+void FileSystemStore::visit_values(std::string_view prefix, const VisitValue& visit,
+                                   const VisitOptions& options) {
   const std::string path = prefix.empty() ? folders_.root() : file_of(prefix);
   std::vector<std::string> prefixes;
   with_context(path, [&] {
     visit_folder(path, [&](std::string_view name, EntryKind kind) {
-      if (name.ends_with(kTemporarySuffix)) return true;
+      if (name.ends_with(kTemporarySuffix) && !options.with_temporary_files) return true;
       if (kind == EntryKind::other) {
         std::error_code error;
         const auto size = fs::file_size(path_of_utf8(path + '/' + std::string(name)), error);
@@ -230,7 +231,7 @@ void FileSystemStore::visit_values(std::string_view prefix, const VisitValue& vi
       return true;
     });
   });
-  for (const std::string& below : prefixes) visit_values(below, visit);
+  for (const std::string& below : prefixes) visit_values(below, visit, options);
 }
 
 void FileSystemStore::erase_prefix(std::string_view prefix, std::span<const std::string> first) {

@@ -53,7 +53,8 @@ class ZARRCORE_API FileSystemStore final : public Store {
   void flush() override;
   void remove_leftovers() override { folders_.remove_leftovers(); }
   DirectoryListing list(std::string_view prefix, const ListOptions& options = {}) override;
-  void visit_values(std::string_view prefix, const VisitValue& visit) override;
+  void visit_values(std::string_view prefix, const VisitValue& visit,
+                    const VisitOptions& options) override;
   void erase_prefix(std::string_view prefix, std::span<const std::string> first) override;
   void rename_prefix(std::string_view from, std::string_view to) override;
   std::optional<Parent> parent() const override;

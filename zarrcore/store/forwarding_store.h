@@ -36,8 +36,9 @@ class ZARRCORE_API ForwardingStore : public Store {
   DirectoryListing list(std::string_view prefix, const ListOptions& options) override {
     return inner_->list(prefix, options);
   }
-  void visit_values(std::string_view prefix, const VisitValue& visit) override {
-    inner_->visit_values(prefix, visit);
+  void visit_values(std::string_view prefix, const VisitValue& visit,
+                    const VisitOptions& options) override {
+    inner_->visit_values(prefix, visit, options);
   }
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
                  const PutOptions& options) override {

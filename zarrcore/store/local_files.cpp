@@ -64,15 +64,6 @@ bool is_writer_dead(std::string_view name) {
          !is_process_alive(process);
 }
 
-bool is_abandoned_file(const std::string& path, bool removes) noexcept {
-  try {
-    const bool is_dead = is_writer_dead(std::string_view(path).substr(path.rfind('/') + 1));
-    return LocalFile::is_abandoned(path, is_dead ? kAnyAge : kAbandonedAge, removes);
-  } catch (const std::exception&) {
-    return false;  // the file does no harm
-  }
-}
-
 }  // namespace
 
 // ".PLACE-PROCESS-RANDOM-NUMBER.zarr-partial": processes of other machines and containers can have
@@ -155,29 +146,17 @@ bool is_temporary_file(std::string_view name) {
   return name.starts_with('.') && name.ends_with(kTemporarySuffix);
 }
 
-void remove_abandoned_file(const std::string& path) noexcept {
-  is_abandoned_file(path, true);
+bool is_abandoned_file(const std::string& path, bool removes) noexcept {
+  try {
+    const bool is_dead = is_writer_dead(std::string_view(path).substr(path.rfind('/') + 1));
+    return LocalFile::is_abandoned(path, is_dead ? kAnyAge : kAbandonedAge, removes);
+  } catch (const std::exception&) {
+    return false;  // the file does no harm
+  }
 }
 
-std::vector<std::string> find_abandoned_files(const std::string& folder, bool removes) {
-  const auto path_of = [&](const std::string& below) { return join_path(folder, below); };
-  std::vector<std::string> found;
-  std::vector<std::string> folders{""};
-  while (!folders.empty()) {
-    const std::string below = std::move(folders.back());
-    folders.pop_back();
-    visit_folder(path_of(below), [&](std::string_view name, EntryKind kind) {
-      std::string file = join_path(below, name);
-      if (kind == EntryKind::folder) {
-        folders.push_back(std::move(file));
-      } else if (is_temporary_file(name) && is_abandoned_file(path_of(file), removes)) {
-        found.push_back(std::move(file));
-      }
-      return true;
-    });
-  }
-  std::sort(found.begin(), found.end());
-  return found;
+void remove_abandoned_file(const std::string& path) noexcept {
+  is_abandoned_file(path, true);
 }
 
 void remove_abandoned_files(const std::string& path) {

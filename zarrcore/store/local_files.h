@@ -195,12 +195,10 @@ std::string make_temporary_name();
 // Removes the file of a writer that has ended. A writer holds a lock on its file. If the writer may
 // be on another machine, where the lock may not work, the file must be an hour old.
 void remove_abandoned_file(const std::string& path) noexcept;
+// Returns true if it is such a file, and with `removes`, if it has been removed.
+ZARRCORE_API bool is_abandoned_file(const std::string& path, bool removes) noexcept;
 // The same for all files beside `path` whose names are its name followed by a temporary file's.
 // Throws Error when the folder cannot be read.
 void remove_abandoned_files(const std::string& path);
-
-// All such files in a folder and the folders below it, by their paths below it, sorted. With
-// `removes`, those that have been removed. Throws Error when a folder cannot be read.
-ZARRCORE_API std::vector<std::string> find_abandoned_files(const std::string& folder, bool removes);
 
 }  // namespace zarrcore

@@ -18,7 +18,7 @@ namespace zarrcore {
 namespace {
 
 [[noreturn]] void fail() {
-  throw Error(std::generic_category().message(errno));
+  throw AccessFailure(std::generic_category().message(errno));
 }
 
 const timespec& modification_time(const struct stat& status) {
@@ -76,7 +76,7 @@ bool is_absent(std::string path) {
     path.resize(slash);
   }
   if (S_ISLNK(status.st_mode) && ::stat(path.c_str(), &status) != 0) {
-    throw Error("the symbolic link " + path + " leads to nothing that exists");
+    throw AccessFailure("the symbolic link " + path + " leads to nothing that exists");
   }
   return true;
 }

@@ -101,12 +101,12 @@ void visit_folder(const std::string& path,
   if (!folder) {
     if (descriptor >= 0) ::close(descriptor);
     if (errno == ENOENT || errno == ENOTDIR) return;
-    throw Error(problem());
+    throw AccessFailure(problem());
   }
   for (;;) {
     errno = 0;
     const dirent* entry = ::readdir(folder.get());
-    if (entry == nullptr && errno != 0) throw Error(problem());
+    if (entry == nullptr && errno != 0) throw AccessFailure(problem());
     if (entry == nullptr) return;
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;

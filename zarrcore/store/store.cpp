@@ -120,10 +120,12 @@ std::vector<std::string> Store::list_all(std::string_view prefix) {
   return keys;
 }
 
-void Store::visit_values(std::string_view prefix, const VisitValue& visit) {
+void Store::visit_values(std::string_view prefix, const VisitValue& visit,
+                         const VisitOptions& options) {
   const DirectoryListing listing = list(prefix);
   for (const std::string& name : listing.keys) visit(join_path(prefix, name), std::nullopt);
-  for (const std::string& name : listing.prefixes) visit_values(join_path(prefix, name), visit);
+  for (const std::string& name : listing.prefixes)
+    visit_values(join_path(prefix, name), visit, options);
 }
 
 void Store::erase_prefix(std::string_view prefix, std::span<const std::string> first) {

@@ -9,7 +9,8 @@
 //
 // All functions may be called from several threads at once. They throw Error on failure, also when
 // a value exists but cannot be read: a value is only reported as absent if it certainly is, because
-// an absent chunk reads as the fill value.
+// an absent chunk reads as the fill value. AccessFailure is for values that the store cannot reach
+// now; other errors are faults of what it holds.
 #pragma once
 
 #include <cstdint>
@@ -75,18 +76,18 @@ ZARRCORE_API Buffer join_parts(std::span<const ValuePart> parts);
 inline constexpr std::uint64_t kNoSizeLimit = UINT64_MAX;
 
 // Another program has replaced a value between two reads that must be of the same version.
-class ZARRCORE_API ValueChanged : public Error {
+class ZARRCORE_API ValueChanged : public AccessFailure {
  public:
   explicit ValueChanged(
       std::string message = "another program replaced the value while it was read")
-      : Error(std::move(message)) {}
+      : AccessFailure(std::move(message)) {}
 };
 
 // The store does not give a value to this program: it may exist or not. Some stores answer so for
 // values that are absent, to programs that may not list them.
-class ZARRCORE_API AccessDenied : public Error {
+class ZARRCORE_API AccessDenied : public AccessFailure {
  public:
-  using Error::Error;
+  using AccessFailure::AccessFailure;
 };
 
 // The store gave something else, such as the page by which a portal asks to log in.
@@ -180,6 +181,12 @@ struct StoreTraits {
   KnownListings* listings = nullptr;
 };
 
+struct VisitOptions {
+  // Visits the temporary files of writers as well, where they are files of the store: their keys
+  // end with kTemporarySuffix.
+  bool with_temporary_files = false;
+};
+
 struct ListOptions {
   // How many names the caller needs. A listing may end after them.
   std::size_t max_names = SIZE_MAX;
@@ -261,7 +268,8 @@ class ZARRCORE_API Store {
   // Calls `visit` for all values below `prefix`, in any order: with their sizes in bytes, as far as
   // listing shows them. By default without sizes.
   using VisitValue = std::function<void(std::string_view key, std::optional<std::uint64_t> size)>;
-  virtual void visit_values(std::string_view prefix, const VisitValue& visit);
+  virtual void visit_values(std::string_view prefix, const VisitValue& visit,
+                            const VisitOptions& options = {});
   // Returns true if a key has this prefix.
   bool has_prefix(std::string_view prefix) { return !list(prefix, {.max_names = 1}).is_empty(); }
   // See KnownListings.

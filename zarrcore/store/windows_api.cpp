@@ -133,7 +133,7 @@ std::string problem(DWORD error) {
 }
 
 void fail(DWORD error) {
-  throw Error(problem(error));
+  throw AccessFailure(problem(error));
 }
 
 bool is_absent(DWORD error) {

@@ -53,7 +53,8 @@ bool is_absent(DWORD error, std::wstring path) {
   }
   if ((attributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0 &&
       !windows::open_existing(path, FILE_READ_ATTRIBUTES)) {
-    throw Error("the symbolic link " + windows::utf8_of(path) + " leads to nothing that exists");
+    throw AccessFailure("the symbolic link " + windows::utf8_of(path) +
+                        " leads to nothing that exists");
   }
   return true;
 }

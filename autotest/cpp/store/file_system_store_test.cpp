@@ -15,6 +15,7 @@
 #include <fstream>
 #include <future>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -197,6 +198,11 @@ TEST_F(FileSystemStoreTest, TheFilesOfInterruptedPutsAreNotListed) {
   store_.put("a", bytes_of("1"));
   std::ofstream(path(".a.123.0.zarr-partial")) << "half";
   EXPECT_EQ(store_.list("").keys, std::vector<std::string>{"a"});
+  EXPECT_EQ(store_.list_all(""), std::vector<std::string>{"a"});
+  std::set<std::string> all;
+  store_.visit_values("", [&](std::string_view key, auto) { all.emplace(key); },
+                      {.with_temporary_files = true});
+  EXPECT_EQ(all, (std::set<std::string>{"a", ".a.123.0.zarr-partial"}));
 }
 
 TEST_F(FileSystemStoreTest, AFileThatCannotBeOpenedIsAnErrorAndNotAbsent) {
@@ -207,6 +213,7 @@ TEST_F(FileSystemStoreTest, AFileThatCannotBeOpenedIsAnErrorAndNotAbsent) {
   EXPECT_ERROR(store_.get_ranges("loop", {&range, 1}), path("loop").generic_string(),
                "symbolic links");
   EXPECT_ERROR(store_.get("loop/below"), "symbolic links");
+  EXPECT_THROW(store_.get("loop"), AccessFailure);
   EXPECT_EQ(store_.list("").keys, std::vector<std::string>{"loop"});
 }
 

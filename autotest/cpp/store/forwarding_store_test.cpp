@@ -59,8 +59,9 @@ class RecordingStore final : public Store {
     record("list", prefix, options.max_names);
     return {{"name"}, {}};
   }
-  void visit_values(std::string_view prefix, const VisitValue& visit) override {
-    record("visit_values", prefix);
+  void visit_values(std::string_view prefix, const VisitValue& visit,
+                    const VisitOptions& options) override {
+    record("visit_values", prefix, options.with_temporary_files);
     visit("all", 3);
   }
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
@@ -152,8 +153,8 @@ TEST(ForwardingStore, ForwardsEverything) {
   EXPECT_EQ(asked(), "refresh k");
   EXPECT_EQ(store.list("p", {.max_names = 5}).keys[0], "name");
   EXPECT_EQ(asked(), "list p 5");
-  EXPECT_EQ(store.list_all("p")[0], "all");
-  EXPECT_EQ(asked(), "visit_values p");
+  store.visit_values("p", [](auto, auto) {}, {.with_temporary_files = true});
+  EXPECT_EQ(asked(), "visit_values p 1");
   EXPECT_TRUE(store.has_prefix("p"));
   EXPECT_EQ(asked(), "list p 1");
   EXPECT_TRUE(store.is_known_absent("p"));

@@ -59,7 +59,8 @@ class HidingStore final : public StoreWrapper {
     });
     return listing;
   }
-  void visit_values(std::string_view prefix, const VisitValue& visit) override {
+  void visit_values(std::string_view prefix, const VisitValue& visit,
+                    const VisitOptions& /*options*/) override {
     for (const char* key : {"a/c/0/0", "a/c/0/5", "a/zarr.json"}) {
       if (is_at_or_below(key, prefix)) visit(key, std::nullopt);
     }

@@ -169,7 +169,8 @@ zarrcore::DirectoryListing ReferenceStore::list(std::string_view prefix,
   return references_->list(zarrcore::join_path(prefix_, prefix));
 }
 
-void ReferenceStore::visit_values(std::string_view prefix, const VisitValue& visit) {
+void ReferenceStore::visit_values(std::string_view prefix, const VisitValue& visit,
+                                  const zarrcore::VisitOptions& options) {
   const zarrcore::DirectoryListing listing = list_chunks(prefix, UINT64_MAX);
   for (const std::string& name : listing.keys) {
     const std::string key = zarrcore::join_path(prefix, name);
@@ -179,7 +180,7 @@ void ReferenceStore::visit_values(std::string_view prefix, const VisitValue& vis
                                          : reference->length);
   }
   for (const std::string& name : listing.prefixes) {
-    visit_values(zarrcore::join_path(prefix, name), visit);
+    visit_values(zarrcore::join_path(prefix, name), visit, options);
   }
 }
 

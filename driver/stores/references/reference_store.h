@@ -41,7 +41,8 @@ class ReferenceStore final : public zarrcore::Store {
   zarrcore::DirectoryListing list(std::string_view prefix,
                                   const zarrcore::ListOptions& options = {}) override;
   // Visits all chunks.
-  void visit_values(std::string_view prefix, const VisitValue& visit) override;
+  void visit_values(std::string_view prefix, const VisitValue& visit,
+                    const zarrcore::VisitOptions& options) override;
   // Lists all chunks; see References.
   zarrcore::DirectoryListing list_chunks(std::string_view prefix, std::uint64_t max_count) const;
   bool has_below(std::string_view prefix) const;

@@ -29,7 +29,7 @@
 namespace gdal_zarr {
 namespace {
 
-using zarrcore::Error;
+using zarrcore::AccessFailure;
 
 struct DestroyResult {
   void operator()(CPLHTTPResult* result) const { CPLHTTPDestroyResult(result); }
@@ -156,9 +156,9 @@ std::string headers_for(const HttpFolder& folder, const std::string& range) {
 }
 
 // A failure that may pass.
-class Transient : public Error {
+class Transient : public AccessFailure {
  public:
-  using Error::Error;
+  using AccessFailure::AccessFailure;
 };
 
 // Returns true if GDAL_HTTP_RETRY_CODES has the status of an answer.
@@ -185,7 +185,8 @@ void read_content_range(const HttpReply& reply, HttpClient::Answer& answer) {
   unsigned long long size = 0;
   const int found = std::sscanf(range, "bytes %llu-%llu/%llu", &first, &last, &size);
   if (found < 2) {
-    throw Error("the server sent the range \"" + std::string(range) + "\", which cannot be read");
+    throw AccessFailure("the server sent the range \"" + std::string(range) +
+                        "\", which cannot be read");
   }
   answer.offset = first;
   if (found == 3) answer.value_size = size;
@@ -195,8 +196,9 @@ void read_content_range(const HttpReply& reply, HttpClient::Answer& answer) {
 void check_is_whole(const HttpClient::Answer& answer) {
   const std::uint64_t sent = answer.bytes.size();
   if (answer.offset.value_or(0) == 0 && answer.value_size.value_or(sent) == sent) return;
-  throw Error("the server sent " + std::to_string(sent) + " bytes at the offset " +
-              std::to_string(answer.offset.value_or(0)) + " where the whole value was requested");
+  throw AccessFailure("the server sent " + std::to_string(sent) + " bytes at the offset " +
+                      std::to_string(answer.offset.value_or(0)) +
+                      " where the whole value was requested");
 }
 
 zarrcore::ValueVersion version_of(const HttpReply& reply, const HttpClient::Answer& answer) {
@@ -236,7 +238,7 @@ std::optional<HttpClient::Answer> HttpClient::get_once(std::string_view key,
   check_size(reply.is_large);
   if (reply.curl_code != 0 || reply.status == 0) {
     if (is_transient(reply.curl_code)) throw Transient(reply.problem);
-    throw Error(reply.problem.empty() ? "the request failed" : reply.problem);
+    throw AccessFailure(reply.problem.empty() ? "the request failed" : reply.problem);
   }
   if (reply.status >= 300) {
     const std::string reason = server_message(reply.bytes.text());
@@ -257,7 +259,7 @@ std::optional<HttpClient::Answer> HttpClient::get_once(std::string_view key,
     }
     if (is_retried(reply.status, folder_.value(ConfigOption::retry_codes)))
       throw Transient(problem);
-    throw Error(problem);
+    throw AccessFailure(problem);
   }
   check_is_no_page(CSLFetchNameValueDef(reply.headers.List(), "Content-Type", ""),
                    reply.bytes.text());
@@ -278,13 +280,13 @@ std::optional<HttpClient::Answer> HttpClient::get(std::string_view key, const st
     try {
       return get_once(key, range, max_size);
     } catch (const Transient& error) {
-      if (retries >= max_retries) throw Error(error.what());
+      if (retries >= max_retries) throw AccessFailure(error.what());
     }
     zarrcore::Cancellation* const cancellation = zarrcore::Cancellation::current();
     if (cancellation == nullptr) {
       CPLSleep(delay);
     } else if (cancellation->wait_for(std::chrono::duration<double>(delay))) {
-      throw Error("the request was cancelled");
+      throw AccessFailure("the request was cancelled");
     }
     delay *= 2;
   }

@@ -161,7 +161,7 @@ std::string HttpFolder::object_url(std::string_view key) const {
 std::string HttpFolder::url_of(std::string_view key) const {
   if (is_object_store()) {
     std::string url = object_url(key);
-    if (url.empty()) throw zarrcore::Error("the credentials cannot sign its URL any more");
+    if (url.empty()) throw zarrcore::AccessFailure("the credentials cannot sign its URL any more");
     return url;
   }
   std::string url = url_ + '/' + percent_encoded(key, "/!$&'()*+,;=:@");

@@ -284,9 +284,10 @@ class HttpStore final : public zarrcore::ForwardingStore {
                                  : range.from_end ? *answer.offset
                                                   : range.offset;
     if (sent != range.length || *answer.offset != offset) {
-      throw Error("the server sent " + std::to_string(sent) + " bytes at the offset " +
-                  std::to_string(*answer.offset) + " where " + std::to_string(range.length) +
-                  " at " + std::to_string(offset) + " were requested");
+      throw zarrcore::AccessFailure("the server sent " + std::to_string(sent) +
+                                    " bytes at the offset " + std::to_string(*answer.offset) +
+                                    " where " + std::to_string(range.length) + " at " +
+                                    std::to_string(offset) + " were requested");
     }
     return std::move(answer.bytes);
   }

@@ -54,7 +54,8 @@ std::vector<StoredObject> read_listing(const std::string& folder, std::size_t ma
   }
   // Some versions of GDAL report no reason.
   if (objects.size() < max_count && VSIGetLastErrorNo() != VSIE_None) {
-    throw Error(folder + ": its objects cannot be listed: " + QuietCall::reason());
+    throw zarrcore::AccessFailure(folder +
+                                  ": its objects cannot be listed: " + QuietCall::reason());
   }
   return objects;
 }
@@ -298,7 +299,7 @@ void remove_object_folder(const std::string& folder, std::span<const std::string
     if (objects.empty() && std::ranges::any_of(first, [&](const std::string& path) {
           return zarrcore::key_below(folder, path) && open_file(path) != nullptr;
         })) {
-      throw Error(folder + ": its objects cannot be listed");
+      throw zarrcore::AccessFailure(folder + ": its objects cannot be listed");
     }
     remove_in_order(folder, first, objects);
     first = {};

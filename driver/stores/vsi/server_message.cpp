@@ -106,8 +106,9 @@ void CPL_STDCALL ListingFailures::handle(CPLErr severity, CPLErrorNum number, co
 
 void ListingFailures::check(const std::string& folder) const {
   if (!has_failed_) return;
-  throw zarrcore::Error(folder + ": the server did not send the listing of this folder to its end" +
-                        (reason_.empty() ? reason_ : ": " + reason_));
+  throw zarrcore::AccessFailure(folder +
+                                ": the server did not send the listing of this folder to its end" +
+                                (reason_.empty() ? reason_ : ": " + reason_));
 }
 
 }  // namespace gdal_zarr

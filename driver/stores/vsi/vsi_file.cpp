@@ -22,6 +22,7 @@
 namespace gdal_zarr {
 namespace {
 
+using zarrcore::AccessFailure;
 using zarrcore::Buffer;
 using zarrcore::ByteRange;
 using zarrcore::Error;
@@ -81,7 +82,7 @@ void check_is_absent(const std::string& path) {
     default:
       // Otherwise GDAL caches the file as absent and reports no reason the next time.
       VSICurlPartialClearCache(path.c_str());
-      throw Error(message.empty() ? "cannot be opened" : message);
+      throw AccessFailure(message.empty() ? "cannot be opened" : message);
   }
   // Over the network the reason above is reliable, and asking again would be another request. Other
   // file systems give none, and leave any number in errno.
@@ -89,7 +90,7 @@ void check_is_absent(const std::string& path) {
   VSIStatBufL status;
   if (VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
       !VSI_ISDIR(status.st_mode)) {
-    throw Error("cannot be opened");
+    throw AccessFailure("cannot be opened");
   }
 }
 
@@ -211,7 +212,7 @@ File open_file(const std::string& path, std::uint64_t wanted) {
     VSICurlPartialClearCache(path.c_str());
     file = open();
     if (is_unexplained() && has_headers(path)) {
-      throw Error("the server has it, but sent it in a way that GDAL does not understand");
+      throw AccessFailure("the server has it, but sent it in a way that GDAL does not understand");
     }
   }
   if (!file) check_is_absent(path);
@@ -246,7 +247,7 @@ FolderListing open_listing(const std::string& folder, int depth) {
 
 std::uint64_t file_size(VSILFILE* file) {
   const VsiCall call;
-  if (VSIFSeekL(file, 0, SEEK_END) != 0) throw Error("its size cannot be determined");
+  if (VSIFSeekL(file, 0, SEEK_END) != 0) throw AccessFailure("its size cannot be determined");
   return VSIFTellL(file);
 }
 
@@ -255,8 +256,8 @@ Buffer read_bytes(VSILFILE* file, std::uint64_t offset, std::uint64_t length) {
   Buffer buffer(length);
   if (VSIFSeekL(file, offset, SEEK_SET) != 0 ||
       VSIFReadL(buffer.data(), 1, length, file) != length) {
-    throw Error("reading " + std::to_string(length) + " bytes at offset " + std::to_string(offset) +
-                " failed");
+    throw AccessFailure("reading " + std::to_string(length) + " bytes at offset " +
+                        std::to_string(offset) + " failed");
   }
   return buffer;
 }
@@ -285,7 +286,7 @@ std::vector<Buffer> read_ranges(VSILFILE* file, std::span<const ByteRange> range
   // Network file systems fetch the ranges in parallel.
   if (!places.empty() && VSIFReadMultiRangeL(static_cast<int>(places.size()), places.data(),
                                              offsets.data(), lengths.data(), file) != 0) {
-    throw Error("reading " + std::to_string(places.size()) + " ranges failed");
+    throw AccessFailure("reading " + std::to_string(places.size()) + " ranges failed");
   }
   return parts;
 }

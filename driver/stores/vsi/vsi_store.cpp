@@ -62,6 +62,19 @@ std::string_view read_only_reason(std::string_view root) {
 }
 
 class VsiStore final : public zarrcore::Store {
+  // What cannot be read of an archive on a disk is damaged.
+  template <typename Body>
+  auto in_archive(const Body& body) const {
+    try {
+      return body();
+    } catch (const zarrcore::OutOfMemory&) {
+      throw;
+    } catch (const zarrcore::AccessFailure& error) {
+      if (!is_local_ || !is_in_archive(root_)) throw;
+      throw Error(error.what());
+    }
+  }
+
   // Calls `read` with the open file of `key`, of which it reads the first `wanted` bytes; empty
   // when the file is absent.
   template <typename Read>
@@ -69,11 +82,13 @@ class VsiStore final : public zarrcore::Store {
     using Found = std::optional<decltype(read(nullptr))>;
     const std::string path = path_of(key);
     if (absent_->contains(key)) return Found();
-    return zarrcore::with_context(path, [&]() -> Found {
-      const File file = open_file(path, wanted);
-      if (file) return read(file.get());
-      if (!is_local_) absent_->add(key);
-      return std::nullopt;
+    return zarrcore::with_context(path, [&] {
+      return in_archive([&]() -> Found {
+        const File file = open_file(path, wanted);
+        if (file) return read(file.get());
+        if (!is_local_) absent_->add(key);
+        return std::nullopt;
+      });
     });
   }
 
@@ -179,7 +194,8 @@ class VsiStore final : public zarrcore::Store {
     absent_->clear();
   }
 
-  void visit_values(std::string_view prefix, const VisitValue& visit) override {
+  void visit_values(std::string_view prefix, const VisitValue& visit,
+                    const zarrcore::VisitOptions& options) override {
     const zarrcore::CountedRequest request(statistics_.get());
     if (is_in_object_store_) {
       for (const StoredObject& object : list_objects(folder_of(prefix))) {
@@ -198,7 +214,7 @@ class VsiStore final : public zarrcore::Store {
       }
       return true;
     });
-    for (const std::string& below : prefixes) visit_values(below, visit);
+    for (const std::string& below : prefixes) visit_values(below, visit, options);
   }
   zarrcore::DirectoryListing list(std::string_view prefix,
                                   const zarrcore::ListOptions& options) override {
