@@ -10,7 +10,8 @@ import zipfile
 
 import numcodecs
 import numpy as np
-from stores import ABSENT, BYTES, CRC32C, GZIP, ZSTD, crc32c, edit_json, sharding, write_array, write_group
+from stores import (
+    ABSENT, BYTES, CRC32C, GZIP, ZSTD, crc32c, edit_json, sharding, write_array, write_group)
 from v2_stores import write_v2, write_v2_group
 
 NEW, OLD = ".gdal-zarr-new", ".gdal-zarr-old"
@@ -75,7 +76,8 @@ class DamagedStore:
             name = self.choose(["", "g0/", "g0/h/"]) + f"a{number}"
             data = self.random.integers(1, 100, tuple(self.random.integers(5, 13, 2)), "i4")
             self.values[name] = data
-            self.codecs[name] = codecs = self.choose(COMPRESSORS if self.is_v2 else CODECS)
+            codecs = self.choose(COMPRESSORS if self.is_v2 else CODECS + CODECS[3:])
+            self.codecs[name] = codecs
             if self.is_v2:
                 write_v2(self.path, name, data, {"title": name}, chunks=(4, 4), compressor=codecs,
                          fill_value=0, dimension_separator=self.choose("./"))

@@ -1,5 +1,5 @@
-"""Stores damaged at random: check names each damage that can be detected and nothing else, a dry run
-changes no byte, and what was repaired is read by zarr-python and GDAL's built-in driver."""
+"""Stores damaged at random: check names each damage that can be detected and nothing else, a dry
+run changes no byte, and what was repaired is read by zarr-python and GDAL's built-in driver."""
 import json
 import os
 import subprocess

@@ -81,14 +81,10 @@ const Command* find_command(std::string_view name);
 // "1 group", "2 groups".
 std::string count_of(std::uint64_t count, const std::string& noun);
 
-// Runs a command. Failures that GDAL reports meanwhile are not reported twice when they are the
-// reason of the command's error. Throws zarrcore::Error.
+// Runs a command. Its text does not control terminals, and failures that GDAL reports meanwhile are
+// not reported twice when they are the reason of its error. Throws zarrcore::Error.
 CommandResult run_command(const Command& command, const Arguments& arguments,
                           const CommandProgress& progress);
-
-// Text that others have written, such as names in a store, without the control characters of
-// terminals except the ends of lines.
-std::string printable(std::string_view text);
 
 // Returns true if the standard output is a terminal.
 bool prints_to_terminal();

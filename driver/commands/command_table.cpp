@@ -1,4 +1,3 @@
-#include <cpl_error.h>
 
 #include "driver/commands/command.h"
 #ifdef _WIN32
@@ -11,7 +10,8 @@
 #include <array>
 #include <cstdio>
 #include <exception>
-#include <utility>
+
+#include "driver/gdal/messages.h"
 
 namespace gdal_zarr {
 namespace {
@@ -138,63 +138,19 @@ constexpr std::array kCommands{
             kCommitParameters, &run_commit},
 };
 
-// Holds the failures that GDAL reports on this thread while it lives.
-class HeldFailures {
- public:
-  HeldFailures() { CPLPushErrorHandlerEx(&HeldFailures::handle, this); }
-  ~HeldFailures() {
-    CPLPopErrorHandler();
-    for (const auto& [number, text] : failures_) CPLError(CE_Failure, number, "%s", text.c_str());
-  }
-  HeldFailures(const HeldFailures&) = delete;
-  HeldFailures& operator=(const HeldFailures&) = delete;
-
-  // `error` will be reported: what it repeats is not.
-  void leave_out(std::string_view error) {
-    std::erase_if(failures_, [&](const auto& failure) {
-      return error.find(failure.second) != std::string_view::npos;
-    });
-  }
-
- private:
-  static void CPL_STDCALL handle(CPLErr severity, CPLErrorNum number, const char* message) {
-    auto& self = *static_cast<HeldFailures*>(CPLGetErrorHandlerUserData());
-    if (severity == CE_Failure) {
-      self.failures_.emplace_back(number, printable(message));
-    } else {
-      CPLCallPreviousHandler(severity, number, printable(message).c_str());
-    }
-  }
-
-  std::vector<std::pair<CPLErrorNum, std::string>> failures_;
-};
-
 }  // namespace
 
 CommandResult run_command(const Command& command, const Arguments& arguments,
                           const CommandProgress& progress) {
-  HeldFailures failures;
+  HoldMessages messages;
   try {
     CommandResult result = command.run(arguments, progress);
     result.text = printable(result.text);
     return result;
   } catch (const std::exception& error) {
-    failures.leave_out(printable(error.what()));
+    messages.leave_out(error.what());
     throw;
   }
-}
-
-std::string printable(std::string_view text) {
-  std::string shown(text);
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const auto code = static_cast<unsigned char>(shown[i]);
-    // U+0080 to U+009F, in two bytes, control terminals as well.
-    const bool is_long =
-        code == 0xc2 && i + 1 < shown.size() && static_cast<unsigned char>(shown[i + 1]) < 0xa0;
-    if ((code < ' ' && code != '\n') || code == 127 || is_long) shown[i] = ' ';
-    if (is_long) shown[++i] = ' ';
-  }
-  return shown;
 }
 
 bool prints_to_terminal() {

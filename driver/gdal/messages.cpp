@@ -157,6 +157,19 @@ std::string mask_secrets(std::string_view text) {
   return may_have_secrets ? Masker(text).run() : std::string(text);
 }
 
+std::string printable(std::string_view text) {
+  std::string shown(text);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto code = static_cast<unsigned char>(shown[i]);
+    // U+0080 to U+009F, in two bytes, control terminals as well.
+    const bool is_long =
+        code == 0xc2 && i + 1 < shown.size() && static_cast<unsigned char>(shown[i + 1]) < 0xa0;
+    if ((code < ' ' && code != '\n') || code == 127 || is_long) shown[i] = ' ';
+    if (is_long) shown[++i] = ' ';
+  }
+  return shown;
+}
+
 void report(CPLErr severity, CPLErrorNum number, const char* format, ...) noexcept {
   try {
     std::va_list arguments;
@@ -167,7 +180,7 @@ void report(CPLErr severity, CPLErrorNum number, const char* format, ...) noexce
     va_start(arguments, format);
     std::vsnprintf(text.data(), text.size() + 1, format, arguments);
     va_end(arguments);
-    CPLError(severity, number, "%s", mask_secrets(text).c_str());
+    CPLError(severity, number, "%s", printable(mask_secrets(text)).c_str());
   } catch (const std::exception&) {
     CPLError(severity, CPLE_OutOfMemory, "Zarr: not enough memory");
   }
@@ -207,6 +220,12 @@ void HeldMessages::soften() noexcept {
   for (Message& message : messages_) {
     if (message.severity == CE_Failure) message.severity = CE_Warning;
   }
+}
+
+void HeldMessages::leave_out(std::string_view error) noexcept {
+  std::erase_if(messages_, [&](const Message& message) {
+    return message.severity == CE_Failure && error.find(message.text) != error.npos;
+  });
 }
 
 void HeldMessages::emit() noexcept {

@@ -16,7 +16,11 @@ namespace gdal_zarr {
 // percent-encoded, as in /vsicurl?url=.
 std::string mask_secrets(std::string_view text);
 
-// Raises a warning or an error in GDAL, like CPLError, but masks secrets.
+// `text`, which may have names from a store, without the control characters of terminals except the
+// ends of lines.
+std::string printable(std::string_view text);
+
+// Raises a warning or an error in GDAL, like CPLError, but masks secrets, and is printable.
 void report(CPLErr severity, CPLErrorNum number, const char* format, ...) noexcept
     CPL_PRINT_FUNC_FORMAT(3, 4);
 
@@ -33,6 +37,8 @@ class HeldMessages {
   bool have_failure() const noexcept;
   // Makes failures warnings.
   void soften() noexcept;
+  // Removes failures whose text is part of `error`.
+  void leave_out(std::string_view error) noexcept;
   // Reports and removes the messages.
   void emit() noexcept;
 
@@ -115,6 +121,8 @@ class HoldMessages {
   bool have_failure() const noexcept { return held_.have_failure(); }
   // Failures so far are reported as warnings: the call succeeded without what failed.
   void soften() noexcept { held_.soften(); }
+  // See HeldMessages.
+  void leave_out(std::string_view error) noexcept { held_.leave_out(error); }
 
  private:
   HeldMessages held_;
