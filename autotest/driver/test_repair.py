@@ -56,7 +56,7 @@ def server(store, monkeypatch):
 def test_requests_that_fail_are_no_damage(server, key, status):
     """They are errors that name the key, after which nothing has been changed."""
     objects = dict(server.objects)
-    server.fail = lambda _, path: status if path.endswith("a.zarr/" + key) else None
+    server.fail = lambda _, path: status if path.split("?")[0].endswith("a.zarr/" + key) else None
     path = f"/vsis3/{BUCKET}/a.zarr"
     assert key in failure("check", "--read", path)
     if "/c/" not in key or "shards" in key:
@@ -105,6 +105,12 @@ def test_repair_of_archives(store):
         assert file.testzip() is None
         names = {str(name.relative_to(store)) for name in content(store)}
         assert set(file.namelist()) == names - {"plain/c/2/0", "plain/c/3/0"}
+    run("unconsolidate", archive)
+    assert not run("info", archive)["consolidated"]
+    run("consolidate", archive)
+    assert run("info", archive)["consolidated"]
+    (store / "zarr.json").write_text("{")
+    assert check(zipped(store)) == [("document", "")]
 
 
 def test_damage_in_archives(store):
@@ -161,8 +167,8 @@ def test_interrupted_rechunks(store, interrupt):
     run("unconsolidate", store)
     interrupt(store)
     (store / LOCK).mkdir()
-    names = sorted(name.name for name in store.iterdir() if ".gdal-zarr-" in name.name)
-    assert check(store) == [("leftover", name) for name in names]
+    names = {name.name for name in store.iterdir() if ".gdal-zarr-" in name.name}
+    assert set(check(store)) == {("leftover", name) for name in names}
     before = sorted(store.rglob("*"))
     planned = run("repair", store, code=1)
     assert sorted(store.rglob("*")) == before

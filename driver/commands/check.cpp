@@ -34,7 +34,9 @@ CommandResult run_check(const Arguments& arguments, const CommandProgress& progr
   } catch (const zarrcore::AccessFailure&) {
     throw;
   } catch (const zarrcore::Error& error) {
-    if (!is_folder(path) || !is_zarr_folder(path)) throw;
+    const bool is_zarr =
+        is_folder(path) ? is_zarr_folder(path) : find_zipped_store(path).has_value();
+    if (!is_zarr) throw;
     examined = with_broken_root(error);
   }
   if (hierarchy) {

@@ -4,7 +4,9 @@ namespace gdal_zarr {
 
 CommandResult run_consolidate(const Arguments& arguments, const CommandProgress& /*progress*/) {
   const std::string path = store_of(arguments);
-  open_changed(path)->consolidate();
+  const auto changed = open_changed(path);
+  changed->consolidate();
+  end_changes(*changed);
   return {{{"store", path}, {"consolidated", true}},
           path + ": consolidated metadata is at the root\n"};
 }
@@ -14,6 +16,7 @@ CommandResult run_unconsolidate(const Arguments& arguments, const CommandProgres
   const auto changed = open_changed(path);  // which puts what a killed program owes
   const auto groups = examine(*open_examined(path), false, progress).consolidated;
   changed->remove_consolidated(groups);
+  end_changes(*changed);
   return {
       {{"store", path}, {"consolidated", false}, {"groups", groups}},
       path + ": consolidated metadata of " + count_of(groups.size(), "group") + " was removed\n"};

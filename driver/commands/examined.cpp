@@ -62,6 +62,11 @@ std::unique_ptr<zarrcore::Hierarchy> open_changed(const std::string& path) {
   return hierarchy;
 }
 
+void end_changes(zarrcore::Hierarchy& changed) {
+  changed.flush();
+  changed.store()->flush();
+}
+
 zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, bool reads_chunks,
                                 const CommandProgress& progress) {
   CallerState caller;

@@ -24,6 +24,8 @@ bool applies_changes(const Arguments& arguments);
 std::unique_ptr<zarrcore::Hierarchy> open_examined(const std::string& path);
 // For changes. Throws zarrcore::Error when the store cannot be written.
 std::unique_ptr<zarrcore::Hierarchy> open_changed(const std::string& path);
+// Puts what is pending: an archive is only written now. Throws zarrcore::Error.
+void end_changes(zarrcore::Hierarchy& changed);
 
 zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, bool reads_chunks,
                                 const CommandProgress& progress);

@@ -143,7 +143,7 @@ CommandResult run_repair(const Arguments& arguments, const CommandProgress& prog
     add("put consolidated metadata again in", node_name(group));
   }
   if (applies && !groups.empty()) changed->consolidate(groups);
-  if (applies) changed->flush();
+  if (applies) end_changes(*changed);
   if (actions.empty()) result.text += "There is nothing that can be mended.\n";
   if (left != 0) {
     result.text += std::to_string(left) + (left == 1 ? " finding needs" : " findings need") +
