@@ -173,7 +173,7 @@ def test_repair(store):
     before = sorted(check(store))
     assert before == [("copy", "zarr.json"), ("leftover", "plain/c/0/" + leftover.name),
                       ("leftover", "plain/c/2/0")]
-    planned = run("repair", store)
+    planned = run("repair", store, code=1)
     assert not planned["applied"] and sorted(check(store)) == before
     done = run("repair", store, "--apply")
     assert done["actions"] == planned["actions"] and len(done["actions"]) == 3
