@@ -28,7 +28,7 @@ class DamagedStore:
         self.findings = set()  # of check --read
         self.remaining = set()  # after repair
         self.missing = {}  # how many chunks, by array
-        self.changed, self.outside = set(), {}  # arrays, and their findings
+        self.changed, self.outside, self.rechunks = set(), {}, {}  # arrays, and their findings
         self.values = {}  # of the arrays that can be read after repair
         self.codecs = {}
         self.in_order = []  # for messages
@@ -39,6 +39,7 @@ class DamagedStore:
         self.copy_key = ".zmetadata" if self.is_v2 else "zarr.json"
         self.whole = list(self.values)  # arrays that nothing has damaged yet
         self.random.shuffle(self.whole)
+        self.was_consolidated, self.is_unknown = self.is_consolidated, False
         self.is_root_broken = self.has_wrong_copy = self.has_broken_nodes = False
         self.is_copy_cut = False
         is_zip = self.chance(0.25)
@@ -57,6 +58,7 @@ class DamagedStore:
             self.remaining |= {self.outside[array] for array in uncertain}
             if self.has_broken_nodes or uncertain:
                 self.remaining.add(("copy", self.copy_key))
+                self.keep_rechunks()
         if self.is_root_broken:
             self.findings = self.remaining = {("document", "")}
         if is_zip:
@@ -166,6 +168,7 @@ class DamagedStore:
         types = {"dtype": "<q9"} if self.is_v2 else {"data_type": "int33"}
         edit_json(self.document(array), **self.choose([codecs, types, {"shape": [-1, 3]},
                                                        {"shape": "large"}, {"zarr_format": 9}]))
+        self.is_unknown = True  # but perhaps of use to others
         self.lose(array, "document", array)
         self.has_broken_nodes = True
 
@@ -304,7 +307,15 @@ class DamagedStore:
                 self.has_wrong_copy = True
             case 3:
                 shutil.copytree(path, old)
-        self.findings |= {("leftover", self.key(left)) for left in (new, old) if left.exists()}
+        left = {("leftover", self.key(left)) for left in (new, old) if left.exists()}
+        self.findings |= left
+        self.rechunks[array] = left
+
+    def keep_rechunks(self):
+        """To end one would make the copy again, which may hold the only good documents."""
+        for array, left in self.rechunks.items():
+            self.remaining |= left
+            del self.values[array]
 
     def break_root(self):
         file = self.folder / (".zgroup" if self.is_v2 else "zarr.json")

@@ -58,7 +58,8 @@ def state(path):
 
 def read_with_zarr(path):
     if path.is_dir():
-        return zarr.open_group(str(path), mode="r")
+        has_copy = (path / ".zmetadata").exists()
+        return (zarr.open_consolidated if has_copy else zarr.open_group)(str(path), mode="r")
     store = zarr.storage.ZipStore(str(path), mode="r")
     return zarr.open_group(store, mode="r")
 
@@ -88,6 +89,10 @@ def test_random_damage(tmp_path, builtin, seed):
     assert found(result) == store.remaining, context
     if not left:
         assert command("repair", path)[1]["actions"] == [], context
+    # Others read the copy instead of the documents.
+    if ("copy", store.copy_key) in store.remaining or (
+            store.was_consolidated and store.is_unknown):
+        return
     names = sorted(store.values)
     if store.is_v2 or IS_ZARR_3:
         group = read_with_zarr(path)

@@ -106,18 +106,23 @@ CommandResult run_repair(const Arguments& arguments, const CommandProgress& prog
     });
   };
   std::vector<std::string> groups;
+  bool keeps_copies = false;
   for (const std::string& group : examined.consolidated) {
     if (!has_wrong_copy(examined, hierarchy->format().consolidated_key(group).value_or("")))
       continue;
     if (has_broken_nodes(examined, group) || contains_uncertain(group)) {
+      keeps_copies = true;
       ++left;
     } else {
       groups.push_back(group);
     }
   }
   std::set<std::string, std::less<>> leftovers = examined.leftovers;
-  left += std::erase_if(
-      leftovers, [&](const std::string& leftover) { return !is_certain(*hierarchy, leftover); });
+  // Renaming and erasing nodes makes consolidated metadata again.
+  left += std::erase_if(leftovers, [&](const std::string& leftover) {
+    return keeps_copies || !is_certain(*hierarchy, leftover);
+  });
+  std::vector<std::string> files = abandoned_files(*hierarchy->store(), examined, false);
   if (applies && !leftovers.empty()) end_interrupted_rechunk(path, leftovers);
   for (const std::string& leftover : leftovers) {
     add("end the interrupted rechunk that has left", leftover);
@@ -125,9 +130,12 @@ CommandResult run_repair(const Arguments& arguments, const CommandProgress& prog
   // Also throws, before anything is changed, when the store cannot be written; and puts the
   // consolidated metadata that a killed program owes.
   const auto changed = applies ? open_changed(path) : nullptr;
-  for (const std::string& file : abandoned_files(*hierarchy->store(), examined, applies)) {
-    add("remove the file of a killed writer", file);
+  if (applies) {
+    abandoned_files(*hierarchy->store(), examined, true);
+    const auto kept = abandoned_files(*hierarchy->store(), examined, false);
+    std::erase_if(files, [&](const auto& file) { return std::ranges::count(kept, file) != 0; });
   }
+  for (const std::string& file : files) add("remove the file of a killed writer", file);
   if (!shrunk.empty()) {
     // Under this lock, arrays change their shape.
     const auto lock = applies ? changed->store()->lock("") : nullptr;

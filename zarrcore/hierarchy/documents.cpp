@@ -29,6 +29,8 @@ DocumentMap documents_of_broken_node(const DocumentSource& stored, const Format&
       unreadable.emplace_back(error.what());
     }
   }
+  // Other programs cannot open copies with documents of a node that lack the one that makes it.
+  if (!unreadable.empty() && !format.find_kind(documents_in(documents), path)) return {};
   return documents;
 }
 
