@@ -281,7 +281,7 @@ class DamagedStore:
             file.write_text("not Zarr")
 
     def temporary_file(self):
-        folder = self.folder / self.choose(["", self.choose(self.whole)])
+        folder = self.folder / self.choose(["", self.whole.pop()])
         file = folder / f".1-{int(self.random.integers(99))}-3.zarr-partial"
         file.write_bytes(b"half")
         os.utime(file, (1, 1))  # long ago

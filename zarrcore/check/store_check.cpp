@@ -198,11 +198,12 @@ bool Examination::is_below_broken(std::string_view key) const {
 }
 
 void Examination::use_value(std::string_view key, std::optional<std::uint64_t> size) {
+  if (is_leftover(key)) return;
   if (key.ends_with(kTemporarySuffix)) {
     examined_.temporary_files.emplace_back(key);
     return;
   }
-  if (is_leftover(key) || nodes_.contains(key) || is_below_broken(key)) return;
+  if (nodes_.contains(key) || is_below_broken(key)) return;
   if (const auto position = find_array_of(key)) {
     ExaminedArray& array = examined_.arrays[*position];
     if (const auto chunk = chunk_of_key(array.metadata, key)) {
