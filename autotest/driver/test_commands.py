@@ -406,6 +406,10 @@ def test_algorithms(store):
         gdal.Run("driver", "zarr", "check", store=str(store), json=True)["output-string"])
     assert result["findings"] == []
     edit_json(store / "g/zarr.json", attributes={"title": "new"})
+    printed = subprocess.run(["gdal", "driver", "zarr", "check", store], capture_output=True,
+                             text=True, timeout=120)
+    assert printed.returncode == 1 and printed.stdout.count("/zarr.json") == 1
+    assert printed.stdout.endswith("1 finding.\n") and printed.stderr.count("findings") == 1
     with pytest.raises(RuntimeError, match="findings"):
         gdal.Run("driver", "zarr", "check", store=str(store))
     gdal.Run("driver", "zarr", "repair", store=str(store), apply=True)

@@ -65,9 +65,12 @@ class CommandAlgorithm final : public GDALAlgorithm {
       if (is_shown) progress(1, "", progress_data);
       output_ =
           is_json_ ? zarrcore::dump_json(result.json, {.indentation = 2}) + '\n' : result.text;
+      // Some versions of GDAL print no output of a failure.
+      if (prints_) {
+        std::fwrite(output_.data(), 1, output_.size(), stdout);
+        output_.clear();
+      }
       if (result.exit == CommandResult::Exit::success) return true;
-      // GDAL knows success and failure, and prints no output of a failure.
-      if (prints_) std::fwrite(output_.data(), 1, output_.size(), stdout);
       report(CE_Failure, CPLE_AppDefined, "Zarr: %s: there are findings", command_.name);
       return false;
     });
