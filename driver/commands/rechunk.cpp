@@ -137,15 +137,20 @@ void end_interrupted_rechunk(const std::string& path,
   zarrcore::Store& store = *dataset->session().hierarchy().store();
   const RunningRechunk running(store, path);
   dataset = open_multidim(path, GDAL_OF_UPDATE);  // as the command before has left it
-  std::vector<std::string> paths = arrays_of(dataset->session()).paths;
-  std::erase_if(paths, [&](const std::string& array) {
-    const bool is_temporary = array.ends_with(kUnfinishedCopy) || array.ends_with(kReplacedArray);
-    return is_temporary && !leftovers.contains(array);
-  });
-  end_exchanges(dataset->session(), paths);
-  dataset->session().flush();
+  Session& session = dataset->session();
+  const auto find_arrays = [&] {
+    std::vector<std::string> paths = arrays_of(session).paths;
+    std::erase_if(paths, [&](const std::string& array) {
+      const bool is_temporary = array.ends_with(kUnfinishedCopy) || array.ends_with(kReplacedArray);
+      return is_temporary && !leftovers.contains(array);
+    });
+    return paths;
+  };
+  end_exchanges(session, find_arrays());
+  erase_other_copies(session, find_arrays(), {});
+  session.flush();
   for (const std::string& leftover : leftovers) {
-    if (leftover != kRechunkLock) dataset->session().hierarchy().store()->erase_prefix(leftover);
+    if (leftover != kRechunkLock) session.hierarchy().store()->erase_prefix(leftover);
   }
 }
 
