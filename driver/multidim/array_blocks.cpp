@@ -23,31 +23,45 @@ namespace gdal_zarr {
 std::optional<ArrayBlocks> find_blocks_for_copy(const GDALMDArray& source, const Session& session) {
   // Of HDF5, for values that are stored with the description of the array.
   constexpr std::uint64_t kMaxInlineBytes = 64 << 10;
-  try {
+  // Coordinates that a program has computed are in no file.
+  const bool copies_others =
+      session.copies_blocks() ||
+      (source.GetDimensionCount() == 1 && source.GetFilename().empty()) ||
+      source.GetDataType().GetClass() != GEDTC_NUMERIC ||
+      source.GetTotalElementsCount() <= kMaxInlineBytes / source.GetDataType().GetSize();
+  // Calls find(), which says in an error why there are no blocks.
+  const auto or_copied = [name = source.GetFullName(), copies_others](const auto& find) {
+    try {
+      return find();
+    } catch (const zarrcore::Error& problem) {
+      if (copies_others) return decltype(find())();
+      throw zarrcore::Error("array " + name + ": " + problem.what() +
+                            "; VIRTUAL=AUTO copies such arrays");
+    }
+  };
+  auto blocks = or_copied([&]() -> std::optional<ArrayBlocks> {
     auto cube = find_cube_blocks(source);
-    ArrayBlocks blocks = cube ? std::move(*cube) : find_array_blocks(source);
-    if (session.icechunk() != nullptr && blocks.visit) {
-      blocks.visit([](std::span<const std::uint64_t> /*index*/, const auto& block) {
+    ArrayBlocks found = cube ? std::move(*cube) : find_array_blocks(source);
+    if (session.icechunk() != nullptr && found.visit) {
+      found.visit([](std::span<const std::uint64_t> /*index*/, const auto& block) {
         const bool is_in_file = block && !block->target.empty();
         if (is_in_file) virtual_chunk_url(block->target);
         return !is_in_file;
       });
     } else if (session.icechunk() != nullptr) {
       const zarrcore::Shape first(source.GetDimensionCount(), 0);
-      const auto block = blocks.find(first);
+      const auto block = found.find(first);
       if (block && !block->target.empty()) virtual_chunk_url(block->target);
     }
-    return blocks;
-  } catch (const zarrcore::Error& problem) {
-    // Coordinates that a program has computed are in no file.
-    const bool is_small =
-        (source.GetDimensionCount() == 1 && source.GetFilename().empty()) ||
-        source.GetDataType().GetClass() != GEDTC_NUMERIC ||
-        source.GetTotalElementsCount() <= kMaxInlineBytes / source.GetDataType().GetSize();
-    if (is_small || session.copies_blocks()) return std::nullopt;
-    throw zarrcore::Error("array " + source.GetFullName() + ": " + problem.what() +
-                          "; VIRTUAL=AUTO copies such arrays");
+    return found;
+  });
+  if (blocks && blocks->find) {
+    blocks->find = [find = std::move(blocks->find),
+                    or_copied](std::span<const std::uint64_t> position) {
+      return or_copied([&] { return find(position); });
+    };
   }
+  return blocks;
 }
 
 void Array::set_blocks(const BlockLayout& layout) {
