@@ -4,6 +4,7 @@ import os
 import numpy as np
 import pytest
 from osgeo import gdal
+from request_log import log_requests
 from virtual_sources import make_virtual, pixels, write_tiff
 from webserver import serve
 
@@ -98,6 +99,16 @@ def test_etags_of_servers(tmp_path, repo, source, monkeypatch):
         gdal.VSICurlClearCache()
         with pytest.raises(RuntimeError, match="the file has changed"):
             pixels(repo[0])
+
+
+def test_neighbours_in_a_file_are_read_together(tmp_path, repo, source, monkeypatch):
+    with serve(tmp_path, monkeypatch) as server:
+        assert make_virtual(f"/vsicurl/{server.url}/a.tif", *repo) is not None
+        gdal.VSICurlClearCache()
+        with log_requests(server) as log:
+            np.testing.assert_array_equal(pixels(repo[0]), DATA)
+    # 16 chunks.
+    assert sum(method == "GET" and path == "/a.tif" for _, _, method, path in log.entries) <= 2
 
 
 def test_containers_are_reused_and_the_rest_is_kept(tmp_path, repo, source):

@@ -250,6 +250,24 @@ std::vector<Buffer> IcechunkStore::read(const ChunkReference& reference,
   });
 }
 
+std::shared_ptr<void> IcechunkStore::expect(std::span<const std::string_view> keys) {
+  std::vector<VirtualFiles::Part> parts;
+  try {
+    for (const std::string_view key : keys) {
+      const auto place = locate(key);
+      if (!place) continue;
+      const ChunkReference& found = place->reference;
+      // The chunks of an array are usually of one kind.
+      if (parts.empty() && found.kind != ChunkReference::Kind::external) return nullptr;
+      if (found.kind != ChunkReference::Kind::external) continue;
+      parts.push_back({virtual_file(found), ByteRange::at(found.offset, found.length)});
+    }
+  } catch (const Error&) {
+    return nullptr;  // reading the chunk reports it
+  }
+  return virtual_files_->expect(parts);
+}
+
 DirectoryListing IcechunkStore::list(std::string_view prefix_in_store,
                                      const ListOptions& /*options*/) {
   const std::string prefix = join_path(prefix_, prefix_in_store);

@@ -42,6 +42,13 @@ class VirtualFiles {
   virtual std::vector<Buffer> get_ranges(const VirtualFile& file,
                                          std::span<const ByteRange> ranges) = 0;
 
+  // Parts of files that will be read, each by itself; see Store::expect().
+  struct Part {
+    VirtualFile file;
+    ByteRange range;
+  };
+  virtual std::shared_ptr<void> expect(std::span<const Part> /*parts*/) { return nullptr; }
+
   // See Store.
   virtual std::size_t parallel_requests() const { return 1; }
 };
@@ -61,6 +68,8 @@ class IcechunkStore final : public Store {
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override;
+  // Of virtual chunks.
+  std::shared_ptr<void> expect(std::span<const std::string_view> keys) override;
   // With the chunks of arrays, for which their manifests are read.
   DirectoryListing list(std::string_view prefix, const ListOptions& options = {}) override;
   void visit_values(std::string_view prefix, const VisitValue& visit,

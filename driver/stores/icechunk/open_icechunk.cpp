@@ -13,6 +13,7 @@
 
 #include "driver/gdal/worker_scope.h"
 #include "driver/stores/icechunk/virtual_sources.h"
+#include "driver/stores/references/neighbour_reads.h"
 #include "driver/stores/references/store_file_system.h"
 #include "driver/stores/references/target_files.h"
 #include "driver/stores/vsi/vsi_call.h"
@@ -104,7 +105,27 @@ class VsiVirtualFiles final : public VirtualFiles {
                                            std::span<const zarrcore::ByteRange> ranges) override {
     Reference whole;
     whole.target = resolve(file);
+    if (ranges.size() == 1) {
+      const Reference part = part_of(whole.target, ranges[0]);
+      if (auto value = neighbours_.take(part, ranges[0].length)) {
+        std::vector<zarrcore::Buffer> values;
+        values.push_back(*std::move(value));
+        return values;
+      }
+    }
     return targets_.get_ranges(whole, ranges);
+  }
+  std::shared_ptr<void> expect(std::span<const Part> parts) override {
+    std::vector<Reference> references;
+    for (const Part& part : parts) {
+      try {
+        references.push_back(part_of(resolve(part.file), part.range));
+      } catch (const Error&) {
+        return nullptr;  // reading the chunk reports it
+      }
+      if (!is_network_path(references[0].target)) return nullptr;
+    }
+    return neighbours_.expect(std::move(references));
   }
   std::size_t parallel_requests() const override { return parallel_requests_; }
 
@@ -119,9 +140,18 @@ class VsiVirtualFiles final : public VirtualFiles {
   }
 
  private:
+  static Reference part_of(std::string path, const zarrcore::ByteRange& range) {
+    Reference part;
+    part.target = std::move(path);
+    part.is_path = true;
+    part.offset = range.offset;
+    part.length = range.length;
+    return part;
+  }
   void check_is_unchanged(const std::string& path, const VirtualFile& file);
 
   TargetFiles targets_;
+  NeighbourReads neighbours_{targets_};
   bool ignores_changes_;
   std::size_t parallel_requests_;
   std::mutex mutex_;

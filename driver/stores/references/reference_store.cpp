@@ -1,7 +1,5 @@
 #include "driver/stores/references/reference_store.h"
 
-#include <algorithm>
-#include <tuple>
 #include <vector>
 
 #include "zarrcore/base/error.h"
@@ -12,53 +10,6 @@ namespace gdal_zarr {
 
 using zarrcore::Buffer;
 using zarrcore::ByteRange;
-
-namespace {
-
-// Of values that are read by one request, in bytes; and between them.
-constexpr std::uint64_t kMaxRunBytes = std::uint64_t{4} << 20;
-constexpr std::uint64_t kMaxValueBytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t kMaxGap = std::uint64_t{16} << 10;
-
-}  // namespace
-
-struct ReferenceStore::Run {
-  Reference all;
-  std::size_t count = 0;  // of the values that nobody has taken yet
-  std::mutex mutex;
-  std::optional<Buffer> bytes;
-  bool is_over = false;
-
-  // Nullopt if the value is to be read by itself: all are taken, or the run cannot be read.
-  std::optional<Buffer> take(const Reference& part, TargetFiles& targets) {
-    const std::lock_guard lock(mutex);
-    if (is_over) return std::nullopt;
-    try {
-      if (!bytes) bytes = targets.get(all, kMaxRunBytes);
-    } catch (const zarrcore::Error&) {
-      is_over = true;
-      return std::nullopt;
-    }
-    Buffer value = Buffer::copy_of(bytes->span().subspan(part.offset - all.offset, *part.length));
-    is_over = --count == 0;
-    if (is_over) bytes.reset();
-    return value;
-  }
-};
-
-// Forgets them at the end.
-struct ReferenceStore::ExpectedRuns {
-  explicit ExpectedRuns(ReferenceStore& of) : store(of) {}
-  ~ExpectedRuns() {
-    const std::lock_guard lock(store.runs_mutex_);
-    for (const auto& place : places) store.runs_.erase(place);
-  }
-  ExpectedRuns(const ExpectedRuns&) = delete;
-  ExpectedRuns& operator=(const ExpectedRuns&) = delete;
-
-  ReferenceStore& store;
-  std::vector<decltype(runs_)::iterator> places;
-};
 
 ReferenceStore::ReferenceStore(std::shared_ptr<const References> references, std::string document,
                                std::string prefix)
@@ -89,15 +40,7 @@ std::optional<Buffer> ReferenceStore::get(std::string_view key, std::uint64_t ma
   auto reference = locate(key);
   if (!reference) return std::nullopt;
   if (!reference->target.empty()) {
-    std::shared_ptr<Run> run;
-    {
-      const std::lock_guard lock(runs_mutex_);
-      if (const auto found = runs_.find(key); found != runs_.end()) run = found->second;
-    }
-    if (run) {
-      zarrcore::check_value_size(*reference->length, max_size);
-      if (auto value = run->take(*reference, targets_)) return value;
-    }
+    if (auto value = neighbours_.take(*reference, max_size)) return value;
     return targets_.get(*reference, max_size);
   }
   zarrcore::check_value_size(reference->value.size(), max_size);
@@ -105,11 +48,7 @@ std::optional<Buffer> ReferenceStore::get(std::string_view key, std::uint64_t ma
 }
 
 std::shared_ptr<void> ReferenceStore::expect(std::span<const std::string_view> keys) {
-  struct Part {
-    Reference reference;
-    std::string_view key;
-  };
-  std::vector<Part> parts;
+  std::vector<Reference> parts;
   for (const std::string_view key : keys) {
     std::optional<Reference> reference;
     try {
@@ -118,42 +57,11 @@ std::shared_ptr<void> ReferenceStore::expect(std::span<const std::string_view> k
       // Reading the value reports it.
     }
     if (!reference) continue;
-    const bool is_remote = is_network_path(reference->target);
-    if (!is_remote && parts.empty()) return nullptr;  // files have one protocol
-    const std::uint64_t length = reference->length.value_or(0);
-    if (is_remote && length > 0 && length <= kMaxValueBytes) {
-      parts.push_back({*std::move(reference), key});
-    }
+    // Files have one protocol.
+    if (parts.empty() && !is_network_path(reference->target)) return nullptr;
+    parts.push_back(*std::move(reference));
   }
-  const auto place = [](const Part& part) {
-    return std::tie(part.reference.target, part.reference.offset);
-  };
-  std::ranges::sort(parts, {}, place);
-  auto runs = std::make_shared<ExpectedRuns>(*this);
-  for (std::size_t first = 0, end = 0; first < parts.size(); first = end) {
-    auto run = std::make_shared<Run>();
-    run->all.target = parts[first].reference.target;
-    run->all.is_path = true;
-    run->all.offset = parts[first].reference.offset;
-    std::uint64_t length = *parts[first].reference.length;
-    for (end = first + 1; end < parts.size(); ++end) {
-      const Reference& next = parts[end].reference;
-      const std::uint64_t distance = next.offset - run->all.offset;
-      if (next.target != run->all.target || distance > length + kMaxGap ||
-          distance + *next.length > kMaxRunBytes) {
-        break;
-      }
-      length = std::max(length, distance + *next.length);
-    }
-    if (end == first + 1) continue;
-    run->all.length = length;
-    run->count = end - first;
-    const std::lock_guard lock(runs_mutex_);
-    for (std::size_t i = first; i < end; ++i) {
-      runs->places.push_back(runs_.emplace(parts[i].key, run));
-    }
-  }
-  return runs;
+  return neighbours_.expect(std::move(parts));
 }
 
 std::optional<std::vector<Buffer>> ReferenceStore::get_ranges(std::string_view key,

@@ -2,13 +2,12 @@
 // a file system (store_file_system.h) also an Icechunk repository's virtual references.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "driver/stores/references/neighbour_reads.h"
 #include "driver/stores/references/reference.h"
 #include "driver/stores/references/target_files.h"
 #include "zarrcore/store/store.h"
@@ -57,11 +56,7 @@ class ReferenceStore final : public zarrcore::Store {
   TargetFiles targets_;
   std::string document_;
   std::string prefix_;
-  // Values that are neighbours in a file, read by the first request for one of them.
-  struct Run;
-  struct ExpectedRuns;
-  std::mutex runs_mutex_;
-  std::multimap<std::string, std::shared_ptr<Run>, std::less<>> runs_;  // by key
+  NeighbourReads neighbours_{targets_};
 };
 
 }  // namespace gdal_zarr
