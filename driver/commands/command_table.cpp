@@ -65,7 +65,7 @@ constexpr std::array kVirtualizeParameters{
     Parameter{"inputs", ParameterKind::list, "Rasters, or one file with arrays"},
     Parameter{"list", ParameterKind::text, "A text file with the name of an input in each line"},
     Parameter{"index", ParameterKind::text, "A tile index, as by gdaltindex"},
-    Parameter{"var", ParameterKind::text, "The name of the array (data)"},
+    Parameter{"var", ParameterKind::text, "The name of the array (data, or the element of GRIB)"},
     Parameter{"dim", ParameterKind::text,
               "The dimension along which inputs are stacked; without it and times, a mosaic"},
     Parameter{"time-pattern", ParameterKind::text,

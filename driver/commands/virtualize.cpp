@@ -15,7 +15,6 @@
 #include "driver/stores/references/target_files.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/virtual/cube.h"
-#include "driver/virtual/grib_blocks.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -73,7 +72,6 @@ GDALDataset* virtualize_one(const std::string& store, const std::string& input,
                             const CommandProgress& progress) {
   std::unique_ptr<GDALDataset> source(
       GDALDataset::Open(input.c_str(), GDAL_OF_RASTER | GDAL_OF_MULTIDIM_RASTER));
-  if (source && is_grib(*source)) source.reset(GDALDataset::Open(input.c_str(), GDAL_OF_RASTER));
   if (source && source->GetRasterCount() > 0) {
     options.SetNameValue("ARRAY_NAME", array.empty() ? "data" : array.c_str());
   } else {
@@ -98,7 +96,7 @@ CommandResult run_virtualize(const Arguments& arguments, const CommandProgress& 
     throw Error(store + " already exists");
   }
   CubeOptions cube;
-  cube.array_name = arguments.has("var") ? arguments.text("var") : "data";
+  cube.array_name = arguments.text("var");
   cube.dimension = arguments.text("dim");
   cube.time_pattern = arguments.text("time-pattern");
   cube.time_item = arguments.text("time-item");
@@ -109,10 +107,14 @@ CommandResult run_virtualize(const Arguments& arguments, const CommandProgress& 
   if (arguments.has("overwrite")) options.SetNameValue("OVERWRITE", "YES");
   if (arguments.has("v3")) options.SetNameValue("FORMAT", "ZARR_V3");
   CPLErrorReset();
-  const bool is_stack =
-      !cube.dimension.empty() || !cube.time_pattern.empty() || !cube.time_item.empty();
+  const auto has_messages = [&] {
+    GDALDriverH const driver = GDALIdentifyDriver(files[0].c_str(), nullptr);
+    return driver != nullptr && EQUAL(GDALGetDescription(driver), "GRIB");
+  };
+  const bool is_cube = files.size() > 1 || !cube.dimension.empty() || !cube.time_pattern.empty() ||
+                       !cube.time_item.empty() || has_messages();
   std::unique_ptr<GDALDataset> made;
-  if (files.size() == 1 && !is_stack) {
+  if (!is_cube) {
     made.reset(virtualize_one(store, files[0], options, arguments.text("var"), progress));
   } else {
     const auto source =

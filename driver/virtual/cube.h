@@ -1,5 +1,6 @@
 // Many rasters as one array: those of one time side by side, times one after the other. Its chunks
-// are the blocks of the files, which must be alike and aligned with each other.
+// are the blocks of the files, which must be alike and aligned with each other. Of GRIB files, each
+// element becomes an array, with dimensions of its levels and members if there are several.
 #pragma once
 
 #include <gdal_priv.h>
@@ -15,13 +16,15 @@
 namespace gdal_zarr {
 
 struct CubeOptions {
-  std::string array_name;
+  // Empty for "data", and for the names of elements of GRIB.
+  std::string array_name = {};
   // The name of the dimension along which files are stacked: by their times, or else each in turn.
   // Empty for a mosaic without such a dimension, unless the files have times ("time").
   std::string dimension = {};
   // Where the times are: in the names of the files (see time_pattern.h), or in a metadata item of
   // the dataset or of each band. Bands with times of their own are steps of the stack. With both,
-  // the pattern is for the item.
+  // the pattern is for the item. GRIB files have the item GRIB_VALID_TIME, which is taken if
+  // nothing is said of dimension and times.
   std::string time_pattern = {};
   std::string time_item = {};
   // Whether files that cannot be referred to are copied.
@@ -29,14 +32,14 @@ struct CubeOptions {
 };
 
 // Opens the files one after the other, and keeps the places of their blocks. The dataset has a root
-// group with the array, its dimensions and coordinate variables: X, Y, and CF time in the standard
-// calendar. Throws zarrcore::Error, which names the first file that does not fit and says why; also
-// if `progress` (0 to 1) returns false.
+// group with the arrays, their dimensions and coordinate variables: X, Y, and CF time in the
+// standard calendar. Throws zarrcore::Error, which names the first file that does not fit and says
+// why; also if `progress` (0 to 1) returns false.
 std::unique_ptr<GDALDataset> make_cube(std::span<const std::string> files,
                                        const CubeOptions& options,
                                        const std::function<bool(double)>& progress);
 
-// The blocks of the array of make_cube(), which must outlive the result; nullopt for others.
+// The blocks of an array of make_cube(), which must outlive the result; nullopt for others.
 std::optional<ArrayBlocks> find_cube_blocks(const GDALMDArray& array);
 
 }  // namespace gdal_zarr

@@ -1,11 +1,14 @@
 #include "driver/virtual/cube_array.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "driver/gdal/error_guard.h"
 #include "driver/virtual/grib_blocks.h"
+#include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -24,6 +27,13 @@ std::shared_ptr<OGRSpatialReference> crs_of(const Cube& cube, std::size_t y, std
   }
   crs->SetDataAxisToSRSAxisMapping(mapping);
   return crs;
+}
+
+// The position of an element of a C-order array.
+zarrcore::Shape unravel(std::uint64_t number, const zarrcore::Shape& shape) {
+  zarrcore::Shape position(shape.size());
+  for (std::size_t i = shape.size(); i-- > 0; number /= shape[i]) position[i] = number % shape[i];
+  return position;
 }
 
 class CubeArray final : public GDALMDArray {
@@ -51,6 +61,10 @@ class CubeArray final : public GDALMDArray {
   }
   double GetOffset(bool* is_set, GDALDataType* type) const override {
     return stated(cube_->raster.offset, 0, is_set, type);
+  }
+  std::vector<std::shared_ptr<GDALAttribute>> GetAttributes(CSLConstList) const override {
+    if (cube_->comment.empty()) return {};
+    return {std::make_shared<GDALAttributeString>(GetFullName(), "long_name", cube_->comment)};
   }
   std::vector<GUInt64> GetBlockSize() const override {
     const zarrcore::Shape shape = cube_->grid.layout(dimensions_.size()).chunk_shape;
@@ -93,8 +107,8 @@ class CubeArray final : public GDALMDArray {
     return value.value_or(usual);
   }
 
-  // The part of a region along the dimensions step, bands, rows and columns: those that the array
-  // lacks have one element.
+  // The part of a region along bands, rows and columns: those that the array lacks have one
+  // element. The first of each is not used.
   struct Region {
     std::uint64_t start[4] = {0, 0, 0, 0};
     std::uint64_t count[4] = {1, 1, 1, 1};
@@ -103,28 +117,41 @@ class CubeArray final : public GDALMDArray {
 
   void read(const GUInt64* start, const size_t* count, const GPtrDiff_t* stride, GDALDataType type,
             GByte* buffer) const {
-    const auto axes = cube_->index(0, 1, 2, 3);
+    const auto axes = cube_->index(0, 1, 2, 3);  // 0 for those of steps, which are first
     Region region;
+    zarrcore::Shape lengths;
     for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (axes[i] == 0) lengths.push_back(count[i]);
       region.start[axes[i]] = start[i];
       region.count[axes[i]] = count[i];
       region.spacing[axes[i]] = stride[i] * GDALGetDataTypeSizeBytes(type);
     }
-    const auto& [first, lengths, spacing] = region;
-    for (std::uint64_t step = 0; step < lengths[0]; ++step) {
-      GByte* const of_step = buffer + static_cast<GSpacing>(step) * spacing[0];
-      for (std::uint64_t band = 0; band < lengths[1]; ++band) {
-        for (std::uint64_t row = 0; row < lengths[2]; ++row) {
-          GDALCopyWords64(cube_->raster.missing.data(), cube_->raster.type, 0,
-                          of_step + static_cast<GSpacing>(band) * spacing[1] +
-                              static_cast<GSpacing>(row) * spacing[2],
-                          type, static_cast<int>(spacing[3]), static_cast<GPtrDiff_t>(lengths[3]));
-        }
+    const zarrcore::Shape all = cube_->step_shape();
+    for (std::uint64_t n = 0; n < *zarrcore::checked_product(lengths); ++n) {
+      const zarrcore::Shape place = unravel(n, lengths);
+      std::uint64_t step = 0;
+      GByte* of_step = buffer;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        step = step * all[i] + start[i] + place[i];
+        of_step += static_cast<GSpacing>(place[i]) * stride[i] * GDALGetDataTypeSizeBytes(type);
       }
-      for (const CubeSource* source : cube_->sources_of_step[first[0] + step]) {
-        read_source(*source, region, type, of_step);
+      read_step(step, region, type, of_step);
+    }
+  }
+
+  void read_step(std::uint64_t step, const Region& region, GDALDataType type, GByte* buffer) const {
+    const auto& [first, lengths, spacing] = region;
+    for (std::uint64_t band = 0; band < lengths[1]; ++band) {
+      for (std::uint64_t row = 0; row < lengths[2]; ++row) {
+        GDALCopyWords64(cube_->raster.missing.data(), cube_->raster.type, 0,
+                        buffer + static_cast<GSpacing>(band) * spacing[1] +
+                            static_cast<GSpacing>(row) * spacing[2],
+                        type, static_cast<int>(spacing[3]), static_cast<GPtrDiff_t>(lengths[3]));
       }
     }
+    const auto sources = cube_->sources_of_step.find(step);
+    if (sources == cube_->sources_of_step.end()) return;
+    for (const CubeSource* source : sources->second) read_source(*source, region, type, buffer);
   }
 
   void read_source(const CubeSource& source, const Region& region, GDALDataType type,
@@ -134,6 +161,7 @@ class CubeArray final : public GDALMDArray {
     const auto x_end = std::min(source.x + source.columns, region.start[3] + region.count[3]);
     const auto y_end = std::min(source.y + source.rows, region.start[2] + region.count[2]);
     if (x >= x_end || y >= y_end) return;
+    const PlainGrib plain;
     if (!dataset_ || opened_ != source.file) {
       dataset_.reset(
           GDALDataset::Open(source.file.c_str(), GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR));
@@ -154,7 +182,9 @@ class CubeArray final : public GDALMDArray {
     }
     if (!is_grib(*dataset_)) return;
     // GDAL shows missing values of messages as a nodata value; the array has NaN there.
-    const double nodata = dataset_->GetRasterBand(bands[0])->GetNoDataValue();
+    int has_nodata = FALSE;
+    const double nodata = dataset_->GetRasterBand(bands[0])->GetNoDataValue(&has_nodata);
+    if (has_nodata == FALSE) return;
     for (std::size_t i = 0; i < bands.size(); ++i) {
       for (std::uint64_t row = 0; row < y_end - y; ++row) {
         for (std::uint64_t column = 0; column < x_end - x; ++column) {
@@ -178,20 +208,23 @@ class CubeArray final : public GDALMDArray {
   mutable std::string opened_;
 };
 
-// The group of coordinate variables in memory, with the array of the cube.
+// The group of coordinate variables in memory, with the arrays of cubes.
 class CubeGroup final : public GDALGroup {
  public:
-  CubeGroup(std::shared_ptr<GDALGroup> coordinates, std::shared_ptr<GDALMDArray> array)
-      : GDALGroup("", "/"), coordinates_(std::move(coordinates)), array_(std::move(array)) {}
+  using Arrays = std::map<std::string, std::shared_ptr<GDALMDArray>>;
+
+  CubeGroup(std::shared_ptr<GDALGroup> coordinates, Arrays arrays)
+      : GDALGroup("", "/"), coordinates_(std::move(coordinates)), arrays_(std::move(arrays)) {}
 
   std::vector<std::string> GetMDArrayNames(CSLConstList options) const override {
     auto names = coordinates_->GetMDArrayNames(options);
-    names.push_back(array_->GetName());
+    for (const auto& [name, array] : arrays_) names.push_back(name);
     return names;
   }
   std::shared_ptr<GDALMDArray> OpenMDArray(const std::string& name,
                                            CSLConstList options) const override {
-    return name == array_->GetName() ? array_ : coordinates_->OpenMDArray(name, options);
+    const auto found = arrays_.find(name);
+    return found != arrays_.end() ? found->second : coordinates_->OpenMDArray(name, options);
   }
   Dimensions GetDimensions(CSLConstList options) const override {
     return coordinates_->GetDimensions(options);
@@ -199,7 +232,7 @@ class CubeGroup final : public GDALGroup {
 
  private:
   std::shared_ptr<GDALGroup> coordinates_;
-  std::shared_ptr<GDALMDArray> array_;
+  Arrays arrays_;
 };
 
 class CubeDataset final : public GDALDataset {
@@ -219,22 +252,6 @@ void add_text(GDALMDArray& array, const char* name, const char* text) {
   if (!attribute || !attribute->Write(text)) throw Error("coordinates cannot be made");
 }
 
-template <typename T>
-std::shared_ptr<GDALMDArray> add_coordinates(GDALGroup& group,
-                                             const std::shared_ptr<GDALDimension>& dimension,
-                                             GDALDataType type, const std::vector<T>& values) {
-  const auto array = group.CreateMDArray(dimension->GetName(), {dimension},
-                                         GDALExtendedDataType::Create(type), nullptr);
-  const GUInt64 start = 0;
-  const std::size_t count = values.size();
-  if (!array ||
-      !array->Write(&start, &count, nullptr, nullptr, array->GetDataType(), values.data()) ||
-      !dimension->SetIndexingVariable(array)) {
-    throw Error("coordinates cannot be made");
-  }
-  return array;
-}
-
 std::vector<double> centres(double start, double length, std::uint64_t count) {
   std::vector<double> values(count);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -243,60 +260,132 @@ std::vector<double> centres(double start, double length, std::uint64_t count) {
   return values;
 }
 
+// The dimensions that the arrays of a dataset share, if they have the same coordinates.
+class CubeDimensions {
+ public:
+  explicit CubeDimensions(std::shared_ptr<GDALGroup> group) : group_(std::move(group)) {}
+
+  bool has(const std::string& name) const { return made_.contains(name); }
+
+  // One that has another length or other values than that of the name is called after the array.
+  template <typename T>
+  std::shared_ptr<GDALDimension> get(std::string name, const std::string& array, const char* type,
+                                     const char* direction, std::uint64_t length,
+                                     const std::vector<T>& values) {
+    const std::vector<double> numbers(values.begin(), values.end());
+    const auto differs = [&] {
+      const auto found = made_.find(name);
+      return found != made_.end() &&
+             (found->second.dimension->GetSize() != length || found->second.values != numbers);
+    };
+    if (differs()) name += '_' + array;
+    if (differs()) throw Error("two dimensions have the name " + name);
+    Made& made = made_[name];
+    if (made.dimension) return made.dimension;
+    made = {group_->CreateDimension(name, type, direction, length, nullptr), numbers};
+    if (values.empty()) return made.dimension;
+    const auto variable = group_->CreateMDArray(
+        name, {made.dimension},
+        GDALExtendedDataType::Create(std::is_integral_v<T> ? GDT_Int64 : GDT_Float64), nullptr);
+    const GUInt64 start = 0;
+    const std::size_t count = values.size();
+    if (!variable ||
+        !variable->Write(&start, &count, nullptr, nullptr, variable->GetDataType(),
+                         values.data()) ||
+        !made.dimension->SetIndexingVariable(variable)) {
+      throw Error("coordinates cannot be made");
+    }
+    return made.dimension;
+  }
+
+ private:
+  struct Made {
+    std::shared_ptr<GDALDimension> dimension;
+    std::vector<double> values;
+  };
+
+  std::shared_ptr<GDALGroup> group_;
+  std::map<std::string, Made> made_;
+};
+
+Dimensions dimensions_of(const Cube& cube, CubeDimensions& made) {
+  const auto& transform = cube.raster.transform;
+  const std::vector<double> none;
+  const auto get = [&](const std::string& name, const char* type, const char* direction,
+                       std::uint64_t length, const auto& values) {
+    return made.get(name, cube.name, type, direction, length, values);
+  };
+  Dimensions dimensions;
+  if (!cube.dimension.empty() && !cube.has_times) {
+    dimensions.push_back(get(cube.dimension, "", "", cube.times.size(), none));
+  } else if (!cube.dimension.empty()) {
+    dimensions.push_back(
+        get(cube.dimension, GDAL_DIM_TYPE_TEMPORAL, "", cube.times.size(), cube.times));
+    const auto times = dimensions.back()->GetIndexingVariable();
+    if (!times->GetAttribute("axis")) {
+      times->SetUnit("seconds since 1970-01-01 00:00:00");
+      add_text(*times, "standard_name", "time");
+      add_text(*times, "calendar", "standard");
+      add_text(*times, "axis", "T");
+    }
+  }
+  for (const CubeAxis& axis : cube.axes) {
+    dimensions.push_back(get(axis.name, "", "", axis.values.size(), axis.values));
+  }
+  const auto add_bands = [&] {
+    if (cube.has_bands()) dimensions.push_back(get("Band", "", "", cube.grid.bands, none));
+  };
+  if (!cube.bands_are_last()) add_bands();
+  const auto add_axis = [&](const char* name, const char* type, const char* direction, int first,
+                            std::uint64_t length) {
+    const auto at = static_cast<std::size_t>(first);
+    dimensions.push_back(
+        get(name, type, direction, length,
+            transform ? centres((*transform)[at], (*transform)[at == 0 ? 1 : 5], length) : none));
+  };
+  add_axis("Y", GDAL_DIM_TYPE_HORIZONTAL_Y, "NORTH", 3, cube.grid.rows);
+  add_axis("X", GDAL_DIM_TYPE_HORIZONTAL_X, "EAST", 0, cube.grid.columns);
+  if (cube.bands_are_last()) add_bands();
+  return dimensions;
+}
+
 }  // namespace
+
+zarrcore::Shape Cube::step_shape() const {
+  zarrcore::Shape shape;
+  if (!dimension.empty()) shape.push_back(times.size());
+  for (const CubeAxis& axis : axes) shape.push_back(axis.values.size());
+  return shape;
+}
 
 zarrcore::Shape Cube::index(std::uint64_t step, std::uint64_t band, std::uint64_t row,
                             std::uint64_t column) const {
-  zarrcore::Shape index;
-  if (!dimension.empty()) index.push_back(step);
+  zarrcore::Shape index = unravel(step, step_shape());
   if (has_bands() && !bands_are_last()) index.push_back(band);
   index.insert(index.end(), {row, column});
   if (has_bands() && bands_are_last()) index.push_back(band);
   return index;
 }
 
-std::unique_ptr<GDALDataset> make_cube_dataset(std::shared_ptr<const Cube> cube) {
+std::unique_ptr<GDALDataset> make_cube_dataset(
+    const std::vector<std::shared_ptr<const Cube>>& cubes) {
   GDALDriver* const driver = GetGDALDriverManager()->GetDriverByName("MEM");
   std::unique_ptr<GDALDataset> memory(
       driver != nullptr ? driver->CreateMultiDimensional("", nullptr, nullptr) : nullptr);
   if (!memory) throw Error("GDAL's driver MEM is needed");
   const auto root = memory->GetRootGroup();
-  const auto& transform = cube->raster.transform;
-  const auto add = [&](const std::string& name, const char* type, const char* direction,
-                       std::uint64_t length) {
-    return root->CreateDimension(name, type, direction, length, nullptr);
-  };
-  Dimensions dimensions;
-  for (const std::uint64_t axis : cube->index(0, 1, 2, 3)) {
-    if (axis == 0) {
-      const auto made = add(cube->dimension, cube->has_times ? GDAL_DIM_TYPE_TEMPORAL : "", "",
-                            cube->times.size());
-      dimensions.push_back(made);
-      if (!cube->has_times) continue;
-      const auto times = add_coordinates(*root, made, GDT_Int64, cube->times);
-      times->SetUnit("seconds since 1970-01-01 00:00:00");
-      add_text(*times, "standard_name", "time");
-      add_text(*times, "calendar", "standard");
-      add_text(*times, "axis", "T");
-    } else if (axis == 1) {
-      dimensions.push_back(add("Band", "", "", cube->grid.bands));
-    } else if (axis == 2) {
-      const auto made = add("Y", GDAL_DIM_TYPE_HORIZONTAL_Y, "NORTH", cube->grid.rows);
-      dimensions.push_back(made);
-      if (transform)
-        add_coordinates(*root, made, GDT_Float64,
-                        centres((*transform)[3], (*transform)[5], cube->grid.rows));
-    } else {
-      const auto made = add("X", GDAL_DIM_TYPE_HORIZONTAL_X, "EAST", cube->grid.columns);
-      dimensions.push_back(made);
-      if (transform)
-        add_coordinates(*root, made, GDT_Float64,
-                        centres((*transform)[0], (*transform)[1], cube->grid.columns));
+  CubeDimensions made(root);
+  std::map<std::string, std::shared_ptr<GDALMDArray>> arrays;
+  for (const auto& cube : cubes) {
+    arrays.emplace(cube->name, CubeArray::create(cube, dimensions_of(*cube, made)));
+  }
+  for (const auto& cube : cubes) {
+    if (made.has(cube->name)) {
+      throw Error("the name " + cube->name + " is that of another dimension or variable");
     }
   }
-  auto array = CubeArray::create(std::move(cube), std::move(dimensions));
   return std::make_unique<CubeDataset>(std::move(memory),
-                                       std::make_shared<CubeGroup>(root, std::move(array)));
+                                       std::make_shared<CubeGroup>(root, std::move(arrays)));
 }
 
 const Cube* cube_of(const GDALMDArray& array) {

@@ -75,20 +75,28 @@ const char* difference_of_place(const CubeRaster& a, const CubeRaster& b) {
 
 }  // namespace
 
-CubeRaster describe_raster(GDALDataset& dataset) {
-  if (dataset.GetRasterCount() == 0) throw Error("it has no bands");
-  CubeRaster raster = describe_band(*dataset.GetRasterBand(1));
-  for (int band = 2; band <= dataset.GetRasterCount(); ++band) {
-    if (const char* what = difference(describe_band(*dataset.GetRasterBand(band)), raster)) {
+CubeRaster describe_raster(GDALDataset& dataset, std::span<const int> bands) {
+  const auto describe = [&](int number) {
+    CubeRaster band = describe_band(*dataset.GetRasterBand(number));
+    if (is_grib(dataset)) {
+      const double nan = std::nan("");
+      band.missing = {};
+      GDALCopyWords(&nan, GDT_Float64, 0, band.missing.data(), band.type, 0, 1);
+      band.has_nodata = true;
+      const char* const unit = dataset.GetRasterBand(number)->GetMetadataItem("GRIB_UNIT");
+      const std::string text = unit != nullptr ? unit : "";  // as "[K]", "[-]"
+      if (text.size() > 2 && text != "[-]") band.unit = text.substr(1, text.size() - 2);
+    }
+    return band;
+  };
+  CubeRaster raster = describe(bands.front());
+  for (const int band : bands) {
+    if (const char* what = difference(describe(band), raster)) {
       throw Error(std::string("its bands differ in ") + what);
     }
   }
-  raster.bands = dataset.GetRasterCount();
+  raster.bands = static_cast<int>(bands.size());
   raster.transform = transform_of(dataset);
-  if (is_grib(dataset) && raster.has_nodata) {
-    const double nan = std::nan("");
-    GDALCopyWords(&nan, GDT_Float64, 0, raster.missing.data(), raster.type, 0, 1);
-  }
   if (const OGRSpatialReference* crs = dataset.GetSpatialRef()) raster.crs.reset(crs->Clone());
   return raster;
 }

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "driver/conventions/geotransform.h"
@@ -25,8 +26,9 @@ struct CubeRaster {
   std::string unit;
 };
 
-// Throws zarrcore::Error if its bands differ, or if its rows and columns do not run along the axes.
-CubeRaster describe_raster(GDALDataset& dataset);
+// Of bands, counted from 1. Throws zarrcore::Error if they differ, or if rows and columns do not
+// run along the axes. Missing values of GRIB are NaN.
+CubeRaster describe_raster(GDALDataset& dataset, std::span<const int> bands);
 
 // What differs, apart from the position; null if nothing does.
 const char* find_difference(const CubeRaster& a, const CubeRaster& b);

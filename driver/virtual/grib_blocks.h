@@ -1,11 +1,18 @@
 // The messages of a GRIB file that GDAL has opened: each is the chunk of one band.
 #pragma once
 
+#include <cpl_conv.h>
 #include <gdal_priv.h>
 
 #include "driver/virtual/raster_blocks.h"
 
 namespace gdal_zarr {
+
+// While it lives, GDAL reads GRIB files in this thread as they are, unless the user says otherwise.
+class PlainGrib {
+  CPLConfigOptionSetter units_{"GRIB_NORMALIZE_UNITS", "NO", true};
+  CPLConfigOptionSetter longitudes_{"GRIB_ADJUST_LONGITUDE_RANGE", "NO", true};
+};
 
 bool is_grib(GDALDataset& dataset);
 
