@@ -24,26 +24,24 @@ class OptionalCodec final : public ArrayToBytesCodec {
         count_(spec.byte_count() / spec.data_type.item_size),
         mask_chain_(codecs_member(configuration, "mask_codecs"),
                     spec_with_zero(spec.shape, {TypeKind::boolean, 1})),
-        data_codecs_(codecs_member(configuration, "data_codecs")) {
-    const auto size = checked_add(mask_chain_.max_encoded_size(), kSizes);
-    const std::uint64_t data_size = data_chain(count_).max_encoded_size();
-    max_encoded_size_ = size ? checked_add(*size, data_size).value_or(UINT64_MAX) : UINT64_MAX;
-  }
+        data_codecs_(codecs_member(configuration, "data_codecs")),
+        data_chain_(data_chain(count_)) {}
 
   bool assumes_byte_order() const override {
-    return mask_chain_.assumes_bytes() || data_chain(1).assumes_bytes();
+    return mask_chain_.assumes_bytes() || data_chain_.assumes_bytes();
   }
   void state_byte_order(Json& configuration) const override {
     if (!assumes_byte_order()) return;
     configuration["mask_codecs"] = format_codec_list(mask_chain_.codecs());
-    configuration["data_codecs"] = format_codec_list(data_chain(1).codecs());
+    configuration["data_codecs"] = format_codec_list(data_chain_.codecs());
   }
 
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
-  std::uint64_t max_encoded_size() const override { return max_encoded_size_; }
-  bool can_encode() const override {
-    return mask_chain_.can_encode() && data_chain(1).can_encode();
+  std::uint64_t max_encoded_size() const override {
+    const auto size = checked_add(mask_chain_.max_encoded_size(), data_chain_.max_encoded_size());
+    return size ? checked_add(*size, kSizes).value_or(UINT64_MAX) : UINT64_MAX;
   }
+  bool can_encode() const override { return mask_chain_.can_encode() && data_chain_.can_encode(); }
 
   Buffer encode(ByteSpan decoded) const override {
     Buffer mask(count_);
@@ -113,7 +111,7 @@ class OptionalCodec final : public ArrayToBytesCodec {
   std::uint64_t count_;
   CodecChain mask_chain_;
   std::vector<CodecMetadata> data_codecs_;
-  std::uint64_t max_encoded_size_ = 0;
+  CodecChain data_chain_;  // of a chunk without missing elements
 };
 
 }  // namespace

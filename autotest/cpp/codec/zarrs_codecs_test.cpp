@@ -76,6 +76,24 @@ TEST(Optional, TypesNest) {
   EXPECT_EQ(decoded_by(*codec, stored, 9), elements);
 }
 
+TEST(Optional, ManyLevelsTakeNoLongerThanTheirNumber) {
+  DataType value = kUint8;
+  std::string data = "[\"bytes\"]";
+  Bytes element = from_hex("07");
+  for (int level = 0; level < 30; ++level) {
+    data = R"([{"name": "zarrs.optional", "configuration": {"mask_codecs": ["bytes"], )"
+           R"("data_codecs": )" +
+           data + "}}]";
+    value = zarrcore::make_optional(value);
+    element.insert(element.begin(), std::byte{1});
+  }
+  const auto codec = optional_codec({1}, value, "[\"bytes\"]", data);
+  element.insert(element.begin(), std::byte{1});
+  EXPECT_TRUE(codec->can_encode());
+  EXPECT_FALSE(codec->assumes_byte_order());
+  EXPECT_EQ(decoded_by(*codec, encoded_by(*codec, element), element.size()), element);
+}
+
 TEST(Optional, BadBytesAreErrors) {
   const auto codec = optional_codec({2, 2}, kInt16);
   const Bytes stored = from_hex(kStoredOptional);
