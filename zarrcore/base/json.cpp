@@ -135,8 +135,10 @@ void copy_member(const Json& from, std::string_view key, Json& to, std::string_v
 std::string excerpt(const Json& value) {
   constexpr std::size_t kMaxLength = 80;
   std::string text = dump_json(value);
-  if (text.size() > kMaxLength) text = text.substr(0, kMaxLength - 3) + "...";
-  return text;
+  if (text.size() <= kMaxLength) return text;
+  std::size_t end = kMaxLength - 3;
+  while ((text[end] & 0xc0) == 0x80) --end;  // not inside of a character
+  return text.substr(0, end) + "...";
 }
 
 std::string_view describe_kind(const Json& value) {

@@ -33,6 +33,8 @@ GridDimension::GridDimension(std::uint64_t array_length, std::span<const ChunkRu
     throw Error("the chunk lengths make " + std::to_string(covered) + " where the array has " +
                 std::to_string(array_length));
   }
+  // The lengths may go on behind the array.
+  chunk_count_ = array_length == 0 ? 0 : chunk_of(array_length - 1) + 1;
 }
 
 std::uint64_t GridDimension::chunk_of(std::uint64_t index) const {

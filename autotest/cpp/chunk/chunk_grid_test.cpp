@@ -32,6 +32,13 @@ TEST(ChunkGrid, AChunkMayBeLargerThanTheArray) {
   EXPECT_EQ(regular({3}, {100}).dimension(0).chunk_count(), 1);
 }
 
+TEST(ChunkGrid, StatedLengthsBehindTheArrayAreNoChunks) {
+  const std::vector<ChunkRun> runs{{5, 3}, {2, 1}};
+  EXPECT_EQ(GridDimension(10, runs).chunk_count(), 2);
+  EXPECT_EQ(GridDimension(16, runs).chunk_count(), 4);
+  EXPECT_EQ(GridDimension(0, runs).chunk_count(), 0);
+}
+
 TEST(ChunkGrid, RankZeroIsOneChunk) {
   const ChunkGrid grid = regular({}, {});
   EXPECT_EQ(grid.rank(), 0);
