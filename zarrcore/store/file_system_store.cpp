@@ -191,10 +191,20 @@ bool FileSystemStore::erase(std::string_view key, const EraseOptions& options) {
   folders_.check(folder_of(path));
   if (expected && !is_occupied(path)) return !ValueVersion::absent().differs_from(*expected);
   std::unique_ptr<StoreLock> lock;
-  if (expected) lock = lock_of(folder_of(path), LockMode::exclusive);
+  if (expected && !options.has_lock) lock = lock_of(folder_of(path), LockMode::exclusive);
   if (expected && LocalFile::version(path).differs_from(*expected)) return false;
   if (!is_folder(path) && remove_entry(path)) sync_if_durable(folder_of(path));
   return true;
+}
+
+// Returns true if a link below `prefix` leads to one of the folders that contain it.
+bool FileSystemStore::is_link_loop(std::string_view prefix, std::string_view name) const {
+  const auto target =
+      folder_id((prefix.empty() ? folders_.root() : file_of(prefix)) + '/' + std::string(name));
+  for (std::string_view at = prefix; !at.empty(); at = parent_path(at)) {
+    if (folder_id(file_of(at)) == target) return true;
+  }
+  return folder_id(folders_.root()) == target;
 }
 
 DirectoryListing FileSystemStore::list(std::string_view prefix, const ListOptions& options) {
@@ -203,6 +213,7 @@ DirectoryListing FileSystemStore::list(std::string_view prefix, const ListOption
   with_context(path, [&] {
     visit_folder(path, [&](std::string_view name, EntryKind kind) {
       if (name.ends_with(kTemporarySuffix)) return true;
+      if (kind == EntryKind::link_to_folder && is_link_loop(prefix, name)) return true;
       // A broken link is listed as a key: reading it reports the error.
       (kind == EntryKind::other ? listing.keys : listing.prefixes).emplace_back(name);
       return listing.size() < options.max_names;
@@ -221,12 +232,15 @@ void FileSystemStore::visit_values(std::string_view prefix, const VisitValue& vi
   with_context(path, [&] {
     visit_folder(path, [&](std::string_view name, EntryKind kind) {
       if (name.ends_with(kTemporarySuffix) && !options.with_temporary_files) return true;
+      if (kind == EntryKind::link_to_folder && is_link_loop(prefix, name)) return true;
       if (kind == EntryKind::other) {
         std::error_code error;
         const auto size = fs::file_size(path_of_utf8(path + '/' + std::string(name)), error);
         visit(join_path(prefix, name), error ? std::nullopt : std::optional<std::uint64_t>(size));
-      } else {
+      } else if (is_valid_segment(name)) {
         prefixes.push_back(join_path(prefix, name));
+      } else {
+        visit(join_path(prefix, name), std::nullopt);
       }
       return true;
     });

@@ -1,6 +1,6 @@
 // A store in a folder of the local file system: a key is a path below the folder (file system
 // store of the v3 specification). A put writes a temporary file beside the target and renames it
-// (temporary_file.h), so readers see the old value or the new one, also after the process has been
+// (TemporaryFile), so readers see the old value or the new one, also after the process has been
 // killed. With FileSystemOptions::is_durable, this also holds after a loss of power.
 //
 // The path decides where a value is: if another program removes, renames or replaces the folder of
@@ -62,6 +62,7 @@ class ZARRCORE_API FileSystemStore final : public Store {
 
  private:
   std::string file_of(std::string_view key) const;
+  bool is_link_loop(std::string_view prefix, std::string_view name) const;
   void sync_if_durable(const std::string& folder) {
     if (options_.is_durable) folders_.sync(folder);
   }

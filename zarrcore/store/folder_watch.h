@@ -3,8 +3,7 @@
 // same chunks again and again, such as single rows of pixels, would otherwise spend most of their
 // time asking for the version of each file.
 //
-// linux_folder_watch.cpp implements it with inotify; on other systems no_folder_watch.cpp watches
-// nothing.
+// It uses inotify; on other systems nothing is watched.
 #pragma once
 
 #include <cstdint>

@@ -82,6 +82,12 @@ class LockOfAnotherProgram {
   int descriptor_;
 };
 
+TEST_F(FileSystemStoreTest, WhoHasTheLockOfAFolderErasesInIt) {
+  store_.put("a/0", bytes_of("1"));
+  const auto lock = store_.lock("a");
+  EXPECT_TRUE(store_.erase("a/0", {.expected = store_.current_version("a/0"), .has_lock = true}));
+}
+
 TEST_F(FileSystemStoreTest, ALockThatIsNotReleasedIsAnError) {
   FileSystemStore store(folder_.path(), {.lock_timeout = std::chrono::milliseconds(300)});
   const auto put = [&](const std::string& key) {
@@ -232,6 +238,21 @@ TEST_F(FileSystemStoreTest, ALinkThatLeadsNowhereIsAnErrorAndNotAbsent) {
   EXPECT_FALSE(store_.get("absent/c/0/0"));
   store_.put("link", bytes_of("value"));
   EXPECT_EQ(store_.get("link")->text(), "value");
+}
+
+TEST_F(FileSystemStoreTest, LinksToFoldersThatContainThemAreNotFollowed) {
+  store_.put("g/x/0", bytes_of("1"));
+  fs::create_directory_symlink(".", path("g/a"));
+  fs::create_directory_symlink("../..", path("g/x/b"));
+  fs::create_directory_symlink("x", path("g/y"));
+  EXPECT_EQ(store_.list("g").prefixes, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(store_.list_all(""), (std::vector<std::string>{"g/x/0", "g/y/0"}));
+}
+
+TEST_F(FileSystemStoreTest, AFolderWhoseNameNoKeyHasCountsAsAValue) {
+  store_.put("x/0", bytes_of("1"));
+  fs::create_directories(path("x/we\\ird/c"));
+  EXPECT_EQ(store_.list_all(""), (std::vector<std::string>{"x/0", "x/we\\ird"}));
 }
 
 TEST_F(FileSystemStoreTest, AFileWithoutPermissionIsAnErrorAndNotAbsent) {
