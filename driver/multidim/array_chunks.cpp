@@ -118,6 +118,13 @@ std::optional<Array::Coverage> Array::coverage(const zarrcore::Selection& select
                                                bool stops_at_stored, bool stops_at_missing) {
   check_exists();
   if (!array_->state().grid.is_regular()) return std::nullopt;
+  // Each inner chunk of a shard that is compressed as a whole and not cached would decode all of
+  // it.
+  const zarrcore::CodecChain& chain = *array_->state().first_chain;
+  if (chain.sharding() != nullptr && !chain.shard_is_addressable() &&
+      chain.decoded_size() > session_->context().chunks.max_bytes()) {
+    return std::nullopt;
+  }
   flush();
   zarrcore::Store& store = *session_->hierarchy().store();
   const std::uint64_t max_blocks = store.traits().parallel_requests > 1 ? 1000 : 1'000'000;
@@ -226,7 +233,7 @@ bool Array::GetRawBlockInfo(const std::uint64_t* position, GDALMDArrayRawBlockIn
     check_exists();
     flush();
     const auto block = array_->find_stored_range({position, rank()});
-    if (!block) return true;
+    if (!block || block->is_in_compressed_shard) return true;
     const auto store = session_->hierarchy().store();
     if (const auto* references = dynamic_cast<const ReferenceStore*>(store.get())) {
       set_referenced_block(*references, *block, info);

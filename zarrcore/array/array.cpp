@@ -40,8 +40,7 @@ std::optional<StoredRange> Array::find_stored_range(std::span<const std::uint64_
     part.chain = state_.first_chain;
     part.key = state_.key_of(chunk);
     const ReadOptions options;
-    const ChunkReader reader(state_, state_.cached, nullptr, options);
-    return reader.find_stored_range(std::move(part), std::move(start));
+    return ChunkReader(state_, state_.cached, nullptr, options).find_stored_range(part, start);
   });
 }
 

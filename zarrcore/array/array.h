@@ -44,6 +44,9 @@ struct StoredRange {
   std::string key;
   std::uint64_t offset = 0;
   std::optional<std::uint64_t> length = {};
+  // True if the range is one of a shard that is compressed as a whole: no stored bytes belong to
+  // the inner chunk alone.
+  bool is_in_compressed_shard = false;
 };
 
 class ZARRCORE_API Array {
@@ -75,9 +78,8 @@ class ZARRCORE_API Array {
   }
 
   // Returns where the inner chunk at a position of the grid of inner chunks (inner_chunk_shape())
-  // is stored. Nullopt if it is known to be missing, or if its shard is compressed as a whole, so
-  // that no stored bytes belong to it alone. Throws Error for a position outside of the grid, and
-  // for grids that are not regular.
+  // is stored. Nullopt if it is known to be missing. A shard that is compressed as a whole is read
+  // for that. Throws Error for a position outside of the grid, and for grids that are not regular.
   std::optional<StoredRange> find_stored_range(std::span<const std::uint64_t> position) const;
 
   // Reads a selection. Chunks are fetched and decoded on up to `options.threads` threads, straight

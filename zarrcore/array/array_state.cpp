@@ -24,7 +24,7 @@ ArrayState::ArrayState(std::shared_ptr<Store> array_store, std::string array_pat
                : ChunkGrid::rectilinear(metadata.shape, metadata.chunk_runs);
     // Created here, so that opening the array reports faulty codecs.
     const Shape first(metadata.shape.size(), 0);
-    first_chain = &chain_for(grid.chunk_shape(first));
+    first_chain = chain_for(grid.chunk_shape(first));
     // The assumptions made here become part of the metadata, so that copies of the array state
     // them.
     if (first_chain->assumes_bytes()) metadata.codecs = first_chain->codecs();
@@ -60,24 +60,30 @@ std::shared_ptr<const std::string> ArrayState::key_of(std::span<const std::uint6
       scalar_key ? *scalar_key : metadata.chunk_key_encoding.encode(chunk, metadata.chunk_prefix));
 }
 
-const CodecChain& ArrayState::chain_of(std::span<const std::uint64_t> chunk) const {
-  return grid.is_regular() ? *first_chain : chain_for(grid.chunk_shape(chunk));
+// In a regular grid, the array owns the chain, and nobody has to count its owners.
+SharedChain ArrayState::chain_of(std::span<const std::uint64_t> chunk) const {
+  if (grid.is_regular()) return {std::shared_ptr<void>(), first_chain.get()};
+  return chain_for(grid.chunk_shape(chunk));
 }
 
-const CodecChain& ArrayState::chain_for(const Shape& chunk_shape) const {
+SharedChain ArrayState::chain_for(const Shape& chunk_shape) const {
+  constexpr std::uint64_t kMaxBytes = 16 << 20;
   const std::lock_guard lock(chains_mutex);
-  auto& chain = chains[chunk_shape];
-  if (!chain) {
-    chain = std::make_unique<const CodecChain>(
-        metadata.codecs, ChunkSpec{chunk_shape, metadata.data_type, fill_value});
-  }
-  return *chain;
+  const auto known = chains.find(chunk_shape);
+  if (known != chains.end()) return known->second;
+  // A codec takes about as much memory as this, and may keep a copy of the fill value.
+  const std::uint64_t text_size = dump_json(format_codec_list(metadata.codecs)).size();
+  const std::uint64_t chain_bytes = text_size * (16 + metadata.data_type.item_size / 8);
+  if (chains.size() * chain_bytes >= kMaxBytes) chains.clear();
+  auto chain = std::make_shared<const CodecChain>(
+      metadata.codecs, ChunkSpec{chunk_shape, metadata.data_type, fill_value});
+  return chains.emplace(chunk_shape, std::move(chain)).first->second;
 }
 
 StoredPart ArrayState::part_of(const ChunkSlice& slice, std::byte* data,
                                std::shared_ptr<const std::string> key) const {
   StoredPart part;
-  part.chain = &chain_of(slice.chunk);
+  part.chain = chain_of(slice.chunk);
   part.key = std::move(key);
   part.axes = permute_axes(slice.axes, part.chain->axis_order());
   if (data != nullptr) part.destination = data + slice.offset;
@@ -86,7 +92,7 @@ StoredPart ArrayState::part_of(const ChunkSlice& slice, std::byte* data,
 
 Shape ArrayState::inner_chunk_shape() const {
   // Dimension i of `chain` is dimension axes[i] of the array.
-  const CodecChain* chain = first_chain;
+  const CodecChain* chain = first_chain.get();
   if (chain->sharding() == nullptr) return grid.max_chunk_shape();
   std::vector<std::size_t> axes(metadata.shape.size());
   for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = i;

@@ -38,8 +38,8 @@ struct ArrayState {
   const std::shared_ptr<Context> context;
   std::vector<std::byte> fill_value;  // one element: the fill value of missing chunks
   ChunkGrid grid;
-  const CodecChain* first_chain = nullptr;  // of the first chunk; in a regular grid, of all chunks
-  std::uint64_t byte_count = 0;             // of all elements, at most UINT64_MAX
+  SharedChain first_chain;       // of the first chunk; in a regular grid, of all chunks
+  std::uint64_t byte_count = 0;  // of all elements, at most UINT64_MAX
   // if it differs from the key that the key encoding gives
   std::optional<std::string> scalar_key;
   std::unique_ptr<AccessPattern> pattern;  // of its requests
@@ -47,14 +47,13 @@ struct ArrayState {
   mutable CachedArray cached;  // in the context's cache
   mutable std::atomic<bool> has_prefetched{false};
 
-  // Guarded by `chains_mutex`: the codec chains created so far, by chunk shape. Chains are never
-  // removed and never change.
+  // Guarded by `chains_mutex`: codec chains by chunk shape, so many as need little memory.
   mutable std::mutex chains_mutex;
-  mutable std::map<Shape, std::unique_ptr<const CodecChain>> chains;
+  mutable std::map<Shape, SharedChain> chains;
 
   // `chunk` is the position of a chunk in the grid.
   std::shared_ptr<const std::string> key_of(std::span<const std::uint64_t> chunk) const;
-  const CodecChain& chain_of(std::span<const std::uint64_t> chunk) const;
+  SharedChain chain_of(std::span<const std::uint64_t> chunk) const;
   // See Array.
   Shape inner_chunk_shape() const;
   // The part to read for a chunk slice; `data` is the caller's memory, or null to fill the cache
@@ -74,7 +73,7 @@ struct ArrayState {
 
  private:
   void make_fill_value();
-  const CodecChain& chain_for(const Shape& chunk_shape) const;
+  SharedChain chain_for(const Shape& chunk_shape) const;
 };
 
 }  // namespace zarrcore

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "zarrcore/base/checked_math.h"
+#include "zarrcore/base/process.h"
 
 namespace zarrcore {
 namespace {
@@ -24,13 +25,13 @@ bool CachedItem::is_current(Store& store, const std::string& key, std::uint64_t 
   return true;
 }
 
-CachedChunk::CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size,
+CachedChunk::CachedChunk(SharedChain chain, Buffer encoded, std::uint64_t block_size,
                          const ValueVersion& version)
     : CachedItem(version, false, Kind::chunk),
-      chunk_{Buffer(chain.decoded_size()), {}},
-      chain_(&chain),
+      chunk_{Buffer(chain->decoded_size()), {}},
+      chain_(std::move(chain)),
       block_size_(memory_size(block_size)),
-      count_(memory_size(ceil_divide(chain.decoded_size(), block_size))),
+      count_(memory_size(ceil_divide(chain_->decoded_size(), block_size))),
       encoded_(std::move(encoded)),
       encoded_bytes_(encoded_.size()),
       blocks_(std::make_unique<std::atomic<Block>[]>(count_)),
@@ -111,8 +112,8 @@ bool CachedChunk::decode_whole() const {
     while (claimed > 0) set(--claimed, Block::encoded);
   };
   for (; claimed < count_; ++claimed) {
-    Block expected = Block::encoded;
-    if (!blocks_[claimed].compare_exchange_strong(expected, Block::in_work)) {
+    Block state;
+    if (!try_to_claim(claimed, state)) {
       give_back();
       return false;
     }
@@ -128,13 +129,23 @@ bool CachedChunk::decode_whole() const {
   return true;
 }
 
+// False when another thread decodes the block, or has done so, as `state` says. After a fork, the
+// blocks that threads of the parent had in work are encoded.
+bool CachedChunk::try_to_claim(std::size_t block, Block& state) const {
+  const auto own = static_cast<Block>(process_id());
+  state = blocks_[block];
+  while (state != Block::decoded && state != own) {
+    if (blocks_[block].compare_exchange_weak(state, own)) return true;
+  }
+  return false;
+}
+
 // Waits while another thread decodes the block; false when it is decoded.
 bool CachedChunk::claim(std::size_t block) const {
-  Block state = Block::encoded;
-  while (!blocks_[block].compare_exchange_strong(state, Block::in_work)) {
+  Block state;
+  while (!try_to_claim(block, state)) {
     if (state == Block::decoded) return false;
-    blocks_[block].wait(Block::in_work);
-    state = Block::encoded;
+    blocks_[block].wait(state);
   }
   return true;
 }

@@ -78,9 +78,8 @@ class CachedChunk final : public CachedItem {
   // See CachedItem.
   CachedChunk(DecodedChunk chunk, const ValueVersion& version, bool is_prefetched = false)
       : CachedItem(version, is_prefetched, Kind::chunk), chunk_(std::move(chunk)) {}
-  // A chunk that is decoded in blocks of `block_size` bytes (CodecChain::block_size). The chain
-  // must outlive it.
-  CachedChunk(const CodecChain& chain, Buffer encoded, std::uint64_t block_size,
+  // A chunk that is decoded in blocks of `block_size` bytes (CodecChain::block_size).
+  CachedChunk(SharedChain chain, Buffer encoded, std::uint64_t block_size,
               const ValueVersion& version);
 
   // Returns true if elements() can have the elements that `axes` select in a chunk of `spec`.
@@ -102,22 +101,23 @@ class CachedChunk final : public CachedItem {
   std::uint64_t byte_count() const override { return chunk_.byte_count() + encoded_bytes_; }
 
  private:
-  // Threads wait on it: a futex has 32 bits.
-  // NOLINTNEXTLINE(performance-enum-size)
-  enum class Block : std::uint32_t { encoded, in_work, decoded };
+  // Other values: a thread of the process with this id decodes it. Threads wait on it: a futex has
+  // 32 bits. NOLINTNEXTLINE(performance-enum-size)
+  enum class Block : std::uint32_t { encoded = 0, decoded = UINT32_MAX };
 
   std::vector<bool> touched_blocks(std::span<const AxisSlice> axes) const;
   void decode_blocks(std::span<const AxisSlice> axes, AccessPattern::Request* request,
                      const Together& together) const;
   bool decode_whole() const;
   void decode_block(std::size_t block) const;
+  bool try_to_claim(std::size_t block, Block& state) const;
   bool claim(std::size_t block) const;
   void set(std::size_t block, Block state) const;
   void count_decoded(std::size_t blocks) const;
 
   mutable DecodedChunk chunk_;
   // For a chunk that is decoded in blocks:
-  const CodecChain* chain_ = nullptr;
+  SharedChain chain_;
   std::size_t block_size_ = 0;
   std::size_t count_ = 0;
   // Read by threads that have a block in work, freed when all are decoded.

@@ -47,7 +47,7 @@ class CachedArray;
 // A chunk, inner chunk or shard in a value of the store: its number among those that its chain
 // decodes. The same in each version of the value.
 struct PlaceInValue {
-  const CodecChain* chain = nullptr;
+  SharedChain chain;
   std::uint64_t position = 0;
 
   auto operator<=>(const PlaceInValue&) const = default;

@@ -204,7 +204,7 @@ std::shared_ptr<const CachedChunk> ChunkDecoder::decode_to_cache(const StoredPar
                                                       : std::optional<std::uint64_t>();
   if (block_size) {
     return std::make_shared<const CachedChunk>(
-        chain,
+        part.chain,
         encoded.owner != nullptr ? std::move(*encoded.owner) : Buffer::copy_of(encoded.bytes),
         *block_size, version);
   }

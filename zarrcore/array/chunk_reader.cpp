@@ -63,14 +63,7 @@ void ChunkReader::decode(Missed& missed, ChunkDecoder::Encoded encoded, DecodedC
 }
 
 void ChunkReader::read(std::vector<StoredPart> parts) {
-  try {
-    read_parts(parts);
-  } catch (const ValueChanged&) {
-    store_.refresh();
-    shards_.use_cached_indexes(false);
-    read_parts(parts);
-    shards_.use_cached_indexes(true);
-  }
+  of_one_version([&] { read_parts(parts); });
 }
 
 void ChunkReader::read_parts(std::span<StoredPart> parts) {
@@ -79,33 +72,6 @@ void ChunkReader::read_parts(std::span<StoredPart> parts) {
   });
   read_chunks({parts.begin(), shards});
   read_shards({shards, parts.end()});
-}
-
-std::optional<StoredRange> ChunkReader::find_stored_range(StoredPart chunk,
-                                                          std::vector<std::uint64_t> start) const {
-  while (const ShardingCodec* sharding = chunk.chain->sharding()) {
-    if (!chunk.chain->shard_is_addressable()) return std::nullopt;
-    const OpenShard shard = shards_.open(chunk, false);
-    if (!shard.index) return std::nullopt;
-    const std::vector<std::size_t>& order = chunk.chain->axis_order();
-    std::vector<std::uint64_t> inner_start;
-    std::size_t position = 0;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const std::uint64_t length = sharding->inner_shape()[i];
-      position =
-          static_cast<std::size_t>(position * sharding->inner_grid()[i] + start[order[i]] / length);
-      inner_start.push_back(start[order[i]] % length);
-    }
-    const auto entry = shard.extent.find(*shard.index, position);
-    if (!entry) return std::nullopt;
-    chunk.position = chunk.position * sharding->inner_count() + position;
-    chunk.chain = &sharding->inner_chain();
-    chunk.offset = entry->offset;
-    chunk.length = entry->length;
-    start = std::move(inner_start);
-  }
-  if (chunk.is_whole_value()) return StoredRange{*chunk.key};
-  return StoredRange{*chunk.key, chunk.offset, chunk.length};
 }
 
 void ChunkReader::read_shards(std::span<StoredPart> parts) {
@@ -120,17 +86,14 @@ void ChunkReader::read_shards(std::span<StoredPart> parts) {
   const std::size_t max_open = parts[0].value ? SIZE_MAX : store_.traits().max_open_values;
   std::size_t open_count = 0;  // the number of values that the parts in `inner` hold open
   while (!parts.empty()) {
-    const CodecChain& chain = *parts[0].chain;
-    const std::uint64_t index_bytes = chain.sharding()->encoded_index_size();
-    std::uint64_t limit = std::min<std::uint64_t>(
-        kMaxIndexBytes / std::max<std::uint64_t>(1, index_bytes), max_open - open_count);
-    if (!chain.shard_is_bare()) {
-      limit = std::min(limit, kMaxShardBytes / std::max<std::uint64_t>(1, chain.decoded_size()));
-    }
-    const auto most = static_cast<std::size_t>(std::clamp<std::uint64_t>(limit, 1, parts.size()));
     std::vector<NeededShard> shards;
-    shards.reserve(most);
-    while (shards.size() < most && !parts.empty()) {
+    std::uint64_t index_bytes = 0;
+    std::uint64_t shard_bytes = 0;
+    while (!parts.empty() && (shards.empty() || open_count + shards.size() < max_open)) {
+      const CodecChain& chain = *parts.front().chain;
+      index_bytes += chain.sharding()->encoded_index_size();
+      if (!chain.shard_is_bare()) shard_bytes += chain.decoded_size();
+      if (!shards.empty() && (index_bytes > kMaxIndexBytes || shard_bytes > kMaxShardBytes)) break;
       const std::size_t count = count_of_shard(parts);
       shards.push_back({parts.first(count), {}});
       parts = parts.subspan(count);
@@ -140,14 +103,14 @@ void ChunkReader::read_shards(std::span<StoredPart> parts) {
       for (const StoredPart& part : shard.parts) {
         if (shard.opened.index) {
           expand(shard.opened, part, inner);
-        } else if (shard.opened.extent.sharding != nullptr) {
+        } else {
           fill_missing(part, [&] { return "shard " + part.name(); });
         }
       }
       shard.opened = {};
     }
     open_count += shards.size();
-    if (open_count >= max_open || !chain.shard_is_bare()) {
+    if (open_count >= max_open || shard_bytes > 0) {
       read_inner();
       open_count = 0;
     }
@@ -155,7 +118,6 @@ void ChunkReader::read_shards(std::span<StoredPart> parts) {
   read_inner();
 }
 
-// Shards that are known to be missing are filled, and not opened.
 void ChunkReader::open_shards(std::span<NeededShard> shards) {
   const auto open = [&](std::size_t i) {
     const StoredPart& part = shards[i].parts.front();
@@ -174,31 +136,35 @@ void ChunkReader::open_shards(std::span<NeededShard> shards) {
   }
 }
 
+bool ChunkReader::find_inner(const OpenShard& shard, std::size_t position, StoredPart& part) {
+  part.chain = {shard.part.chain, &shard.extent.sharding->inner_chain()};
+  part.key = shard.part.key;
+  part.position = shard.part.position * shard.extent.sharding->inner_count() + position;
+  part.shard_offset = shard.part.shard_offset;
+  part.value = shard.part.value;
+  part.version = shard.part.version;
+  part.bytes = shard.part.bytes;
+  const auto entry = with_context([&] { return "shard " + part.name(); },
+                                  [&] { return shard.extent.find(*shard.index, position); });
+  if (!entry) return false;
+  part.offset = entry->offset;
+  part.length = entry->length;
+  return true;
+}
+
 void ChunkReader::expand(const OpenShard& shard, const StoredPart& outer,
                          std::vector<StoredPart>& parts) {
   for_each_inner_chunk(*shard.extent.sharding, outer.axes, [&](StoredSlice inner) {
     StoredPart part;
-    part.chain = &shard.extent.sharding->inner_chain();
-    part.key = shard.part.key;
-    part.position = shard.part.position * shard.extent.sharding->inner_count() + inner.position;
-    part.shard_offset = shard.part.shard_offset;
-    part.value = shard.part.value;
-    part.version = shard.part.version;
-    part.bytes = shard.part.bytes;
     if (outer.destination != nullptr) part.destination = outer.destination + inner.offset;
     part.filling = outer.filling;
     part.axes = std::move(inner.axes);
-    const auto entry =
-        with_context([&] { return "shard " + part.name(); },
-                     [&] { return shard.extent.find(*shard.index, inner.position); });
-    if (!entry) {
+    if (!find_inner(shard, inner.position, part)) {
       fill_missing(part, [&] {
         return "inner chunk " + std::to_string(inner.position) + " of shard " + part.name();
       });
       return;
     }
-    part.offset = entry->offset;
-    part.length = entry->length;
     parts.push_back(std::move(part));
     if (parts.size() == kBatchSize) {
       read_parts(parts);

@@ -38,8 +38,8 @@ class ChunkReader {
 
   // Where the innermost chunk that contains the element `start` of a chunk is stored; see
   // Array::find_stored_range().
-  std::optional<StoredRange> find_stored_range(StoredPart chunk,
-                                               std::vector<std::uint64_t> start) const;
+  std::optional<StoredRange> find_stored_range(const StoredPart& chunk,
+                                               std::span<const std::uint64_t> start);
 
   // Where the inner chunks are that an addressable shard has.
   std::vector<ShardIndex::Entry> inner_chunks(const StoredPart& shard) const;
@@ -56,9 +56,24 @@ class ChunkReader {
     OpenShard opened;
   };
 
+  // Calls `body` once more if another program replaces a value between two of its reads.
+  template <typename Body>
+  auto of_one_version(const Body& body) {
+    try {
+      shards_.use_cached_indexes(true);
+      return body();
+    } catch (const ValueChanged&) {
+      store_.refresh();
+      shards_.use_cached_indexes(false);
+      return body();
+    }
+  }
+
   // Reorders the parts.
   void read_parts(std::span<StoredPart> parts);
   void read_shards(std::span<StoredPart> parts);
+  // Sets where the inner chunk at a position of an open shard is; false if it is missing.
+  static bool find_inner(const OpenShard& shard, std::size_t position, StoredPart& part);
   // Adds the parts for the inner chunks of `outer`, a part of a shard. Missing inner chunks are
   // filled at once, and full batches are read at once.
   void expand(const OpenShard& shard, const StoredPart& outer, std::vector<StoredPart>& parts);

@@ -129,6 +129,7 @@ class PendingChunk {
   const ArrayState& array_;
   Index index_;
   std::shared_ptr<const std::string> key_;
+  SharedChain chain_owner_;
   const CodecChain& chain_;
   const ShardingCodec* sharding_;  // null when the chunk is its own only inner chunk
   const CodecChain& inner_chain_;

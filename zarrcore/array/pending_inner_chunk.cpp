@@ -187,10 +187,10 @@ void PendingInnerChunk::encode() {
       !stores_empty_ && array_.metadata.fill_value && chain_.is_filled(decoded_.elements.span());
   if (!is_filled) {
     try {
-      encoded_ = chain_.encode(std::move(decoded_.elements));
+      encoded_ = chain_.encode(std::move(decoded_.elements), stores_empty_);
     } catch (const Error&) {
       if (!repeat_edges()) throw;
-      encoded_ = chain_.encode(std::move(decoded_.elements));
+      encoded_ = chain_.encode(std::move(decoded_.elements), stores_empty_);
     }
   }
   // Encoders allocate as much memory as they could need. Inner chunks of a shard stay in memory; a

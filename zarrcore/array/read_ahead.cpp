@@ -60,7 +60,8 @@ void ReadAhead::add(const Box& chunk) {
   while (const ShardingCodec* sharding = place.chain->sharding()) {
     const auto outer = std::exchange(axes, {});
     for_each_inner_chunk(*sharding, outer, [&](StoredSlice inner) {
-      place = {&sharding->inner_chain(), place.position * sharding->inner_count() + inner.position};
+      place = {{part.chain, &sharding->inner_chain()},
+               place.position * sharding->inner_count() + inner.position};
       axes = std::move(inner.axes);
     });
   }

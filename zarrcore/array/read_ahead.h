@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -45,7 +46,11 @@ class ReadAhead {
     // `ahead` may be null: nothing is prefetched.
     Reading(ReadAhead* ahead, const AccessPattern::Request& request, const ReadOptions& options)
         : ahead_(ahead), request_(request) {
-      if (ahead_ != nullptr) ahead_->plan(request, options);
+      try {
+        if (ahead_ != nullptr) ahead_->plan(request, options);
+      } catch (const std::exception&) {
+        // Without memory, or worker threads, nothing is prefetched.
+      }
     }
     ~Reading() {
       if (ahead_ != nullptr) ahead_->end(request_);

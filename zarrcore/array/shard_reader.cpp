@@ -15,12 +15,13 @@ std::shared_ptr<const ShardIndex> index_of(const ChunkCache::Item& index) {
   return {index, &static_cast<const CachedIndex&>(*index).index};
 }
 
-// All encoded bytes of a part from its open value; nullopt when the value is absent.
+// All encoded bytes of a part from its open value; nullopt when they are the value, and it is
+// absent.
 std::optional<Buffer> fetch(const StoredPart& part) {
   if (part.is_whole_value()) return part.value->get(part.chain->max_encoded_size());
   const ByteRange range = ByteRange::at(part.offset, part.length);
   auto bytes = ShardReader::fetch_ranges(part, {&range, 1});
-  if (!bytes) return std::nullopt;
+  if (!bytes) throw ValueChanged();
   return std::move(bytes->front());
 }
 
@@ -71,7 +72,6 @@ bool ShardReader::is_prefetched(const StoredPart& shard) const {
 bool ShardReader::fetch_checked(StoredPart& shard) const {
   if (!shard.bytes) {
     auto bytes = fetch(shard);
-    if (!bytes && !shard.is_whole_value()) throw ValueChanged();
     if (!bytes) return false;
     shard.version = shard.value->version();
     if (!shard.is_whole_value()) {

@@ -35,6 +35,32 @@ void count_inner_chunks(const Array& array, std::vector<Chunk>& shards, const Re
 
 }  // namespace
 
+std::optional<StoredRange> ChunkReader::find_stored_range(const StoredPart& chunk,
+                                                          std::span<const std::uint64_t> start) {
+  return of_one_version([&]() -> std::optional<StoredRange> {
+    StoredPart part = chunk;
+    Shape in_part(start.begin(), start.end());
+    while (const ShardingCodec* sharding = part.chain->sharding()) {
+      const OpenShard shard = shards_.open(part, false);
+      if (!shard.index) return std::nullopt;
+      const std::vector<std::size_t>& order = part.chain->axis_order();
+      Shape in_inner;
+      std::size_t position = 0;
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        const std::uint64_t length = sharding->inner_shape()[i];
+        position = static_cast<std::size_t>(position * sharding->inner_grid()[i] +
+                                            in_part[order[i]] / length);
+        in_inner.push_back(in_part[order[i]] % length);
+      }
+      part = {};
+      if (!find_inner(shard, position, part)) return std::nullopt;
+      in_part = std::move(in_inner);
+    }
+    if (part.is_whole_value()) return StoredRange{*part.key};
+    return StoredRange{*part.key, part.offset, part.length, part.bytes != nullptr};
+  });
+}
+
 std::vector<ShardIndex::Entry> ChunkReader::inner_chunks(const StoredPart& shard) const {
   std::vector<ShardIndex::Entry> entries;
   const OpenShard open = shards_.open(shard, false);
@@ -45,7 +71,7 @@ std::vector<ShardIndex::Entry> ChunkReader::inner_chunks(const StoredPart& shard
 }
 
 bool has_addressable_shards(const Array& array) {
-  const CodecChain* const chain = array.state().first_chain;
+  const CodecChain* const chain = array.state().first_chain.get();
   return chain != nullptr && chain->sharding() != nullptr && chain->shard_is_addressable();
 }
 
@@ -54,7 +80,7 @@ std::vector<ShardIndex::Entry> read_inner_chunks(const Array& array,
                                                  const ReadOptions& options) {
   const ArrayState& state = array.state();
   StoredPart shard;
-  shard.chain = &state.chain_of(chunk);
+  shard.chain = state.chain_of(chunk);
   shard.key = state.key_of(chunk);
   return ChunkReader(state, state.cached, nullptr, options).inner_chunks(shard);
 }

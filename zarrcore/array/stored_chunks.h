@@ -39,8 +39,8 @@ ZARRCORE_API StoredChunks count_stored_chunks(const Array& array, bool reads_ind
 // Returns true if the chunks of the array are shards that are not compressed as a whole.
 bool has_addressable_shards(const Array& array);
 // Of such an array: where the inner chunks of one shard are, in the order of its index, without
-// missing ones. Throws Error, which names the shard, when the index cannot be read, or has an entry
-// outside of the shard.
+// missing ones. Throws Error, which names the shard, when the index cannot be read. Its entries may
+// be outside of the shard, whose size is not known.
 std::vector<ShardIndex::Entry> read_inner_chunks(const Array& array,
                                                  std::span<const std::uint64_t> chunk,
                                                  const ReadOptions& options);

@@ -19,7 +19,7 @@ namespace zarrcore {
 // The encoded bytes of a chunk, inner chunk or shard, and where the selected elements of it go. In
 // stored order (codec_chain.h): the transposes of the chain have permuted the dimensions.
 struct StoredPart {
-  const CodecChain* chain = nullptr;
+  SharedChain chain;
   std::shared_ptr<const std::string> key;  // of the store
   std::uint64_t position = 0;              // see PlaceInValue
   // Inside a shard: the version of the shard's value that `offset` and `length` refer to. It is

@@ -87,7 +87,8 @@ void ChunkCheck::examine_index(const StoredChunk& shard, Result& result) const {
     throw Error("an inner chunk is outside of the shard");
   }
   if (shard.size) {
-    const ShardingCodec& sharding = *array_->state().chain_of(shard.position).sharding();
+    const SharedChain chain = array_->state().chain_of(shard.position);
+    const ShardingCodec& sharding = *chain->sharding();
     const std::uint64_t index_size = sharding.encoded_index_size();
     entries.push_back({sharding.index_offset(*shard.size), index_size});
   }

@@ -72,6 +72,8 @@ class ArrayToBytesCodec {
   virtual std::uint64_t max_encoded_size() const = 0;
 
   virtual Buffer encode(ByteSpan decoded) const = 0;
+  // The same with inner chunks that contain only the fill value, which encode() leaves out.
+  virtual Buffer encode_all(ByteSpan decoded) const { return encode(decoded); }
   // Returns true if chunks can be written; else encode() throws Error.
   virtual bool can_encode() const { return true; }
   // Returns true if encoding and decoding change nothing.

@@ -200,7 +200,7 @@ Buffer CodecChain::encode_shard(Buffer shard) const {
   return shard;
 }
 
-Buffer CodecChain::encode(ByteSpan decoded) const {
+Buffer CodecChain::encode(ByteSpan decoded, bool stores_empty) const {
   Buffer held;
   for (const auto& codec : array_codecs_) {
     Buffer encoded(codec->encoded_spec().byte_count());
@@ -209,7 +209,8 @@ Buffer CodecChain::encode(ByteSpan decoded) const {
     decoded = held.span();
   }
   if (bytes_codecs_.empty() || !array_to_bytes_->is_identity()) {
-    return encode_shard(array_to_bytes_->encode(decoded));
+    return encode_shard(stores_empty ? array_to_bytes_->encode_all(decoded)
+                                     : array_to_bytes_->encode(decoded));
   }
   Buffer encoded = bytes_codecs_.front()->encode(decoded);
   for (std::size_t i = 1; i < bytes_codecs_.size(); ++i) {
@@ -218,11 +219,11 @@ Buffer CodecChain::encode(ByteSpan decoded) const {
   return encoded;
 }
 
-Buffer CodecChain::encode(Buffer&& decoded) const {
+Buffer CodecChain::encode(Buffer&& decoded, bool stores_empty) const {
   if (array_codecs_.empty() && bytes_codecs_.empty() && array_to_bytes_->is_identity()) {
     return std::move(decoded);
   }
-  return encode(ByteSpan(decoded.span()));
+  return encode(ByteSpan(decoded.span()), stores_empty);
 }
 
 bool CodecChain::is_filled(ByteSpan decoded) const {

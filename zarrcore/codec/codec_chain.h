@@ -52,10 +52,11 @@ class CodecChain {
   // More bytes than any sensible encoded chunk has: a store refuses larger values.
   std::uint64_t max_encoded_size() const;
 
-  Buffer encode(ByteSpan decoded) const;
+  // `stores_empty`: shards have all of their inner chunks, also those of only the fill value.
+  Buffer encode(ByteSpan decoded, bool stores_empty = false) const;
   // The same, but reuses the memory if the bytes do not change. When it throws, `decoded` is
   // unchanged.
-  Buffer encode(Buffer&& decoded) const;
+  Buffer encode(Buffer&& decoded, bool stores_empty = false) const;
   // Returns true if all elements of a decoded chunk are the fill value, bit for bit.
   bool is_filled(ByteSpan decoded) const;
 
@@ -155,5 +156,8 @@ class CodecChain {
   bool is_framed_ = true;
   Framing framing_;
 };
+
+// Shared by those that decode chunks with it, and by what is cached of them.
+using SharedChain = std::shared_ptr<const CodecChain>;
 
 }  // namespace zarrcore

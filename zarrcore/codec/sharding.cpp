@@ -172,7 +172,7 @@ void ShardingCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& are
   });
 }
 
-Buffer ShardingCodec::encode(ByteSpan decoded) const {
+Buffer ShardingCodec::encode(ByteSpan decoded, bool stores_empty) const {
   const Shape& stored_shape = inner_chain_->stored_spec().shape;
   std::vector<Buffer> encoded;
   std::vector<ShardIndex::Entry> entries(inner_count_);
@@ -181,8 +181,8 @@ Buffer ShardingCodec::encode(ByteSpan decoded) const {
   for_each_inner_chunk([&](std::size_t position, std::ptrdiff_t start) {
     copy_strided(stored_shape, spec_.data_type.item_size, decoded.data() + start, inner_strides_,
                  scratch.data(), stored_strides_);
-    if (inner_chain_->is_filled(scratch.span())) return;
-    encoded.push_back(inner_chain_->encode(scratch.span()));
+    if (!stores_empty && inner_chain_->is_filled(scratch.span())) return;
+    encoded.push_back(inner_chain_->encode(scratch.span(), stores_empty));
     entries[position] = {end, encoded.back().size()};
     end += encoded.back().size();
   });

@@ -65,7 +65,8 @@ class ShardingCodec final : public ArrayToBytesCodec {
 
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override;
-  Buffer encode(ByteSpan decoded) const override;
+  Buffer encode(ByteSpan decoded) const override { return encode(decoded, false); }
+  Buffer encode_all(ByteSpan decoded) const override { return encode(decoded, true); }
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override;
   bool keeps_elements() const override { return inner_chain_->keeps_elements(); }
   void check_kept(ByteSpan encoded) const override;
@@ -79,6 +80,7 @@ class ShardingCodec final : public ArrayToBytesCodec {
   const ShardingCodec* as_sharding() const override { return this; }
 
  private:
+  Buffer encode(ByteSpan decoded, bool stores_empty) const;
   ShardIndex index_of(ByteSpan shard) const;
   // Calls `body` with the encoded bytes of an inner chunk; false for a missing one.
   template <typename Body>

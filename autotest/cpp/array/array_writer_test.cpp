@@ -531,6 +531,28 @@ TEST_P(Writing, AReadThatBeganBeforeAPutDoesNotCacheTheOldChunk) {
   EXPECT_GT(value, 3);
 }
 
+TEST_F(Writing, ChunksOfManyShapesNeedLittleMemory) {
+  // 40 × 40 lengths of chunks, each with a chain of many codecs.
+  Json document =
+      array_document({820, 820}, {1, 1}, "\"uint8\"",
+                     codec_list(std::vector<std::string>(40, codec("numcodecs.crc32"))));
+  std::string lengths = "1";
+  for (int length = 2; length <= 40; ++length) lengths += ", " + std::to_string(length);
+  document["chunk_grid"] = parse_json(
+      R"({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[)" +
+      lengths + "], [" + lengths + "]]}}");
+  put_document(*store_, "", document);
+  const auto array = open_array(store_);
+  Random random(36);
+  const Bytes values = random_bytes(random, 820 * 820);
+  ArrayWriter writer(array);
+  writer.write(everything({820, 820}), {values.data(), {820, 1}, nullptr}, {2, nullptr});
+  writer.flush();
+  EXPECT_EQ(read(*array, everything({820, 820}), {.threads = 2}), values);
+  EXPECT_EQ(read(*array, everything({820, 820})), values);
+  EXPECT_LT(array->state().chains.size(), 1000);
+}
+
 TEST_F(Writing, ASelectionOutsideIsRefused) {
   const auto array = create(kLayouts[0].codecs);
   ArrayWriter writer(array);

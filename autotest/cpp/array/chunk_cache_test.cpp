@@ -76,7 +76,7 @@ TEST(ChunkCache, EveryPartOfAKeyCounts) {
   EXPECT_FALSE(cached.has("b"));
   EXPECT_FALSE(cached.has("a", 1));
   EXPECT_FALSE(cached.cache.has(other, key("a"), {}));
-  const CodecChain* const chain = reinterpret_cast<const CodecChain*>(&other);
+  const SharedChain chain{std::shared_ptr<void>(), reinterpret_cast<const CodecChain*>(&other)};
   EXPECT_FALSE(cached.cache.has(cached.array, key("a"), {chain, 0}));
 }
 

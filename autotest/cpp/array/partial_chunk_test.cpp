@@ -1,9 +1,15 @@
 // Reading parts of chunks that need not be fetched, or decoded, as a whole.
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/layout.h"
 #include "autotest/cpp/support/observed_store.h"
+#include "autotest/cpp/support/process.h"
 #include "autotest/cpp/support/stored_array.h"
 #include "zarrcore/array/chunk_walk.h"
 #include "zarrcore/store/memory_store.h"
@@ -236,6 +242,45 @@ TEST(Runs, TouchTheBlocksThatTheirElementsDo) {
     ASSERT_EQ(actual, expected) << testing::PrintToString(shape) << ", blocks of " << block;
   }
 }
+
+#if !defined(__SANITIZE_THREAD__)
+TEST(PartialChunk, AForkedChildDecodesWhatAThreadOfItsParentWasDecoding) {
+  // Four blocks, each of which takes some milliseconds.
+  const Shape shape{4096, 512};
+  Random random(37);
+  Bytes values = random_bytes(random, 2 << 20);
+  for (std::byte& value : values) value &= std::byte{0x1f};
+  const auto store = std::make_shared<MemoryStore>();
+  write_array(
+      *store, "",
+      array_document(
+          shape, shape, "\"uint8\"",
+          codec_list({bytes_codec(),
+                      codec("blosc", R"("cname": "zlib", "clevel": 1, "shuffle": "noshuffle",
+                    "typesize": 1, "blocksize": 524288)")})),
+      values);
+  const auto row = [&](std::uint64_t block) { return Selection{{block * 1024, 0}, {1, 16}, {}}; };
+  for (int round = 0; round < 3; ++round) {
+    const auto array = open_array(store);
+    read(*array, row(0));
+    std::atomic<bool> has_begun = false;
+    std::thread thread([&] {
+      has_begun = true;
+      for (std::uint64_t block = 1; block < 4; ++block) read(*array, row(block));
+    });
+    while (!has_begun) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ChildProcess child([&] {
+      ::alarm(20);
+      for (std::uint64_t block = 0; block < 4; ++block) {
+        if (read(*array, row(block)) != selected(values, shape, 1, row(block))) ::_exit(2);
+      }
+    });
+    EXPECT_EQ(child.wait(), 0);
+    thread.join();
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace zarrcore::test::partial_chunk_test

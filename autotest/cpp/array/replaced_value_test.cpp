@@ -46,6 +46,9 @@ const Layout kReplacedLayouts[] = {
     {"index at the end", bare("end"), {2, 2}},
     {"index at the start", bare("start"), {2, 2}},
     {"nested", codec_list({sharding_codec({4, 2}, bare("end"), index_codecs())}), {4, 2}},
+    {"nested and compressed",
+     codec_list({sharding_codec({4, 2}, shard_codecs(codec("gzip"), "end"), index_codecs())}),
+     {4, 2}},
     {"with a checksum", shard_codecs(codec("crc32c"), "end"), {2, 2}},
     {"compressed as a whole", shard_codecs(codec("gzip", R"("level": 1)"), "end"), {4, 4}},
 };

@@ -191,6 +191,27 @@ TEST(ShardedWriting, NeverHasAShardInOnePiece) {
   EXPECT_EQ(read(*array, everything(shape)), expected);
 }
 
+TEST(ShardedWriting, EmptyInnerChunksAreStoredAtAllLevelsIfAskedFor) {
+  const std::string plain = codec_list({bytes_codec()});
+  const std::string inner = sharding_codec({1}, plain, index_codecs());
+  for (const std::string& codecs :
+       {codec_list({sharding_codec({2}, codec_list({inner}), index_codecs())}),
+        codec_list({inner, codec("gzip")})}) {
+    const std::shared_ptr<Store> store = std::make_shared<MemoryStore>();
+    put_document(*store, "", array_document({4}, {4}, "\"uint8\"", codecs));
+    const auto array = open_array(store);
+    for (const bool stores_empty : {false, true}) {
+      ArrayWriter writer(array, {.stores_empty_chunks = stores_empty});
+      const Bytes values = bytes_of({1, 0, 0, 0});
+      writer.write(everything({4}), {values.data(), {1}, nullptr});
+      writer.flush();
+      for (const std::uint64_t position : {1, 3}) {
+        EXPECT_EQ(array->find_stored_range({&position, 1}).has_value(), stores_empty);
+      }
+    }
+  }
+}
+
 TEST(ShardedWriting, InnerChunksThatStayAreNotDecoded) {
   const std::shared_ptr<Store> store = std::make_shared<MemoryStore>();
   put_document(

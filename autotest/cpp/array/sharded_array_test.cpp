@@ -2,13 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <utility>
 
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/layout.h"
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/stored_array.h"
+#include "autotest/cpp/support/temporary_folder.h"
 #include "zarrcore/base/endian.h"
+#include "zarrcore/store/file_system_store.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::sharded_array_test {
@@ -324,9 +327,33 @@ TEST(ShardedArray, AnInnerChunkMayHaveNoStoredRange) {
   for (const std::uint64_t position : {1, 2, 3})
     EXPECT_FALSE(array->find_stored_range({&position, 1}));
   write_array(*store, "", array_document({8}, {4}, "\"uint8\"", codec_list({plain, codec("gzip")})),
-              bytes_of({1, 1, 1, 1, 1, 1, 1, 1}));
+              bytes_of({1, 1, 0, 0, 0, 0, 0, 0}));
+  const auto compressed = open_array(store);
+  for (const std::uint64_t position : {1, 2, 3})
+    EXPECT_FALSE(compressed->find_stored_range({&position, 1}));
   const std::uint64_t first = 0;
-  EXPECT_FALSE(open_array(store)->find_stored_range({&first, 1}));
+  EXPECT_TRUE(compressed->find_stored_range({&first, 1})->is_in_compressed_shard);
+}
+
+TEST(ShardedArray, TheStoredRangeInAnInnerShardIsOfThePresentVersion) {
+  const TemporaryFolder folder;
+  const auto store = std::make_shared<FileSystemStore>(folder.path());
+  const std::string inner =
+      sharding_codec({4, 4}, codec_list({bytes_codec(), codec("gzip", R"("level": 6)")}), kPlain);
+  const Json document =
+      array_document({16, 16}, {16, 16}, "\"int32\"",
+                     codec_list({sharding_codec({8, 8}, codec_list({inner}), kPlain)}));
+  write_array(*store, "", document, Bytes(1024, std::byte{7}));
+  const auto array = open_array(store);
+  const std::uint64_t position[] = {3, 2};
+  const auto before = array->find_stored_range(position);
+  Random random(35);
+  write_array(*std::make_shared<FileSystemStore>(folder.path()), "", document,
+              random_bytes(random, 1024));
+  const auto found = array->find_stored_range(position);
+  const auto expected = open_array(store)->find_stored_range(position);
+  EXPECT_EQ(std::pair(found->offset, found->length), std::pair(expected->offset, expected->length));
+  EXPECT_NE(found->length, before->length);
 }
 
 TEST(ShardedArray, InnerShardsThatAreCompressedAsAWholeAreToldApart) {
