@@ -105,6 +105,11 @@ def test_rechunk_into_a_new_store(store, tmp_path):
     np.testing.assert_array_equal(values(tmp_path / "b.zarr", "/g/b"), DATA * 2)
     assert {file: file.read_bytes() for file in store.rglob("*") if file.is_file()} == before
     assert "exists" in failure("rechunk", store, "BLOCKSIZE=2,8", "--into", tmp_path / "b.zarr")
+    for name in (f"{tmp_path}/c.zarr/", f"{tmp_path}/d.zip", f"ICECHUNK:{tmp_path}/repo"):
+        run("rechunk", store, "BLOCKSIZE=2,8", "--into", name)
+        np.testing.assert_array_equal(values(name, "/a"), DATA)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "a.zarr", "b.zarr", "c.zarr", "d.zip", "repo"}
 
 
 def test_rechunk_keeps_files_of_others(store):
@@ -310,6 +315,16 @@ def test_overviews_of_a_part(tmp_path, part, method):
         assert changed == {f"ovr_2x/a/{row}.{column}" for row in (1, 2) for column in (2, 3)} | {
             f"ovr_4x/a/{row}.1" for row in (0, 1)}
     assert len(changed) < len(before) / 2
+
+
+def test_overviews_that_are_filled_again_have_the_scale_of_the_raster(tmp_path):
+    write_v2(tmp_path / "a.zarr", "a", np.full((8, 8), 10, "i2"), {"scale_factor": 2.0})
+    run("overviews", tmp_path / "a.zarr", 2)
+    edit_json(tmp_path / "a.zarr/a/.zattrs", scale_factor=3.0)
+    run("overviews", tmp_path / "a.zarr", 2)
+    raster = gdal.Open(str(tmp_path / "a.zarr"))
+    level = raster.GetRasterBand(1).GetOverview(0)
+    assert level.GetScale() == 3 and (level.ReadAsArray() == 10).all()
 
 
 def test_errors_of_overviews_of_a_part(tmp_path):

@@ -118,6 +118,12 @@ std::vector<std::string> wanted_arrays(MultidimDataset& dataset, const std::stri
   return wanted;
 }
 
+// Returns true if a new store of this name is a folder that can be renamed.
+bool is_local_folder(const std::string& name) {
+  return !STARTS_WITH(name.c_str(), "/vsi") && !has_icechunk_scheme(name) &&
+         !STARTS_WITH_CI(name.c_str(), "ZARR:") && !EQUAL(CPLGetExtension(name.c_str()), "zip");
+}
+
 }  // namespace
 
 RechunkState rechunk_state(const std::string& path) {
@@ -156,7 +162,8 @@ void end_interrupted_rechunk(const std::string& path,
 
 CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& progress) {
   const std::string path = store_of(arguments);
-  const std::string into = arguments.text("into");
+  std::string into = arguments.text("into");
+  while (into.size() > 1 && into.ends_with('/')) into.pop_back();
   const std::string name = arguments.text("array");
   CPLStringList options;
   for (const std::string& option : arguments.list("options")) {
@@ -174,8 +181,7 @@ CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& pro
   if (!into.empty()) {
     if (path_exists(into)) throw Error(into + " already exists");
     // A command that was killed has left an incomplete store.
-    const bool is_renamed = VSIIsLocal(into.c_str()) && !has_icechunk_prefix(into) &&
-                            !EQUAL(CPLGetExtension(into.c_str()), "zip");
+    const bool is_renamed = is_local_folder(into);
     const std::string made = is_renamed ? into + std::string(kUnfinishedCopy) : into;
     if (is_renamed && path_exists(made) && VSIRmdirRecursive(made.c_str()) != 0) {
       throw Error(made + " cannot be removed");

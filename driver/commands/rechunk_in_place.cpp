@@ -199,6 +199,10 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
     const auto target = continues
                             ? group->OpenMDArray(last_name(beside))
                             : create_beside(dataset, *group, *source, last_name(beside), options);
+    if (target) {
+      dynamic_cast<Array&>(*target).set_stores_empty_chunks(
+          CPLFetchBool(options, "WRITE_EMPTY_CHUNKS", false));
+    }
     if (!target || !copy_values(*source, dynamic_cast<Array&>(*target), true, call_progress,
                                 as_progress_data(progress), copy.empty() ? nullptr : &record)) {
       throw Error('/' + path + ": " + CPLGetLastErrorMsg());

@@ -106,6 +106,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   // Sets whether written chunks that contain only the fill value are stored, until this object
   // ends. To be called before the first write.
   void set_stores_empty_chunks(bool stores) { stores_empty_chunks_ = stores; }
+  bool stores_empty_chunks() const { return stores_empty_chunks_; }
 
   // Blocks of other files as chunks of a new array of references; see driver/virtual/.
 

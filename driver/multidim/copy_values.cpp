@@ -193,7 +193,7 @@ class ValueCopy {
   // Returns true if elements that the source does not store are the same in an empty target.
   bool leaves_fill_values() const {
     const auto* ours = dynamic_cast<const Array*>(&source_);
-    if (ours == nullptr || ours->pending_bytes() != 0 ||
+    if (ours == nullptr || ours->pending_bytes() != 0 || target_.stores_empty_chunks() ||
         ours->session()->missing_chunks_are_errors()) {
       return false;
     }

@@ -1,6 +1,7 @@
 #include "driver/raster/overview_levels.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "driver/conventions/gdal_attributes.h"
@@ -54,7 +55,21 @@ zarrcore::ArrayMetadata level_metadata(const Array& fine, const RasterView& view
   return metadata;
 }
 
-bool have_same_layout(const zarrcore::ArrayMetadata& a, const zarrcore::ArrayMetadata& b) {
+// The attributes that give values their meaning; georeferencing is written separately.
+constexpr std::array kLevelAttributes{"scale_factor",  "add_offset",         "units",
+                                      "_FillValue",    "missing_value",      "long_name",
+                                      "standard_name", kColorInterpretation, kBandsAttribute};
+
+bool have_same_meaning(const Json& a, const Json& b) {
+  return std::ranges::all_of(kLevelAttributes, [&](const char* name) {
+    const Json* one = zarrcore::find_member(a, name);
+    const Json* other = zarrcore::find_member(b, name);
+    return one == nullptr || other == nullptr ? one == other : *one == *other;
+  });
+}
+
+// Returns true if one can be filled as the other.
+bool are_alike(const zarrcore::ArrayMetadata& a, const zarrcore::ArrayMetadata& b) {
   const auto is_same = [](const zarrcore::CodecMetadata& one,
                           const zarrcore::CodecMetadata& other) {
     return one.name == other.name && one.configuration == other.configuration;
@@ -62,7 +77,8 @@ bool have_same_layout(const zarrcore::ArrayMetadata& a, const zarrcore::ArrayMet
   return a.shape == b.shape && a.chunk_shape == b.chunk_shape && a.chunk_runs == b.chunk_runs &&
          a.data_type == b.data_type && a.fill_value == b.fill_value &&
          a.chunk_key_encoding == b.chunk_key_encoding &&
-         std::ranges::equal(a.codecs, b.codecs, is_same);
+         std::ranges::equal(a.codecs, b.codecs, is_same) &&
+         have_same_meaning(a.attributes, b.attributes);
 }
 
 }  // namespace
@@ -131,8 +147,7 @@ bool OverviewLevels::exist(const std::set<int>& factors) const {
            std::ranges::all_of(view_.arrays(), [&](const auto& fine) {
              const auto level =
                  session_.array_metadata(join_path(join_path(group_, asset), fine->GetName()));
-             return level &&
-                    have_same_layout(*level, level_metadata(*fine, view_, size_at(factor)));
+             return level && are_alike(*level, level_metadata(*fine, view_, size_at(factor)));
            });
   });
 }
@@ -168,28 +183,18 @@ std::shared_ptr<Array> OverviewLevels::make_array(const Array& fine, const std::
                                                   const OverviewSize& size) {
   zarrcore::ArrayMetadata metadata = level_metadata(fine, view_, size);
   const std::string path = join_path(group, fine.GetName());
-  // The attributes that give values their meaning; georeferencing is written separately.
-  const Json all = std::move(metadata.attributes);
-  const auto take_meaning = [&](Json& attributes) {
-    for (const char* name : {"scale_factor", "add_offset", "units", "_FillValue", "missing_value",
-                             "long_name", "standard_name", kColorInterpretation, kBandsAttribute}) {
-      const Json* value = zarrcore::find_member(all, name);
-      value != nullptr ? void(attributes[name] = *value) : void(attributes.erase(name));
-    }
-  };
   if (const auto old = session_.array_metadata(path)) {
-    if (have_same_layout(*old, metadata)) {
-      auto level = session_.array(path);
-      level->change_attributes(take_meaning);
-      return level;
-    }
+    if (are_alike(*old, metadata)) return session_.array(path);
     session_.erase_node(path);
   } else if (session_.hierarchy().store()->traits().is_folder) {
     // A process that was killed may have left chunks that belong to no node.
     session_.hierarchy().store()->erase_prefix(path);
   }
+  const Json all = std::move(metadata.attributes);
   metadata.attributes = Json::object();
-  take_meaning(metadata.attributes);
+  for (const char* name : kLevelAttributes) {
+    if (const Json* value = zarrcore::find_member(all, name)) metadata.attributes[name] = *value;
+  }
   auto made = session_.create_array(path, std::move(metadata));
   made->set_convention(fine.convention());
   return made;
