@@ -1,6 +1,7 @@
 // Preloaded into a program, ends it with SIGKILL before its n-th change of a file or folder from
 // kill_at() on: renames, links and removals; from kill_at_any() on also what makes and fills files.
-// The environment variables KILL_AT and KILL_AT_ANY are n for a whole program.
+// The environment variables KILL_AT and KILL_AT_ANY are n for a whole program, which says at its
+// end how many changes were left.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 
 namespace {
@@ -23,6 +25,10 @@ std::atomic<bool> counts_all{false};
     left = std::strtoull(n, nullptr, 10);
     counts_all = true;
   }
+}
+
+[[gnu::destructor]] void say_left() {
+  if (counts_all) dprintf(STDERR_FILENO, "%llu left\n", static_cast<unsigned long long>(left));
 }
 
 void count() {
