@@ -231,14 +231,18 @@ def test_bad_arguments_change_nothing(tmp_path):
 
 
 def test_old_handles_of_overviews_are_safe(tmp_path):
+    """They see new values, or say that the array they are of has been replaced."""
     name = make(tmp_path / "a.zarr")
     build(name, "NEAREST", [2])
     raster = gdal.OpenEx(name, gdal.OF_RASTER | gdal.OF_UPDATE)
     band = raster.GetRasterBand(1)
     old = band.GetOverview(0)
+    old.ReadBlock(0, 0)
+    old.ReadAsArray()
     raster.BuildOverviews("AVERAGE", [2])
-    np.testing.assert_array_equal(band.GetOverview(0).ReadAsArray(),
-                                  reduced(DATA, "AVERAGE", 2)[0])
+    for level in (band.GetOverview(0), old):
+        np.testing.assert_array_equal(level.ReadAsArray(), reduced(DATA, "AVERAGE", 2)[0])
+    raster.BuildOverviews("NONE", [])
     with pytest.raises(RuntimeError, match="has been deleted"):
         old.ReadAsArray()
 
