@@ -181,7 +181,8 @@ def test_kills(tmp_path, shim, version, name):
         try:
             assert_readable(path, IS_ZARR_3 or not (path / "zarr.json").exists())
             again = command(words(path))
-            assert again.returncode == 0, again.stderr
+            # The last operation may have been one that leaves nothing to migrate.
+            assert again.returncode == 0 or "is Zarr v3, not" in again.stderr, again.stderr
             assert tree(path) == after
             assert_readable(path, IS_ZARR_3 or not (path / "zarr.json").exists())
         except BaseException:

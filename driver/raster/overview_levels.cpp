@@ -37,6 +37,12 @@ void fit_chunks(zarrcore::ArrayMetadata& level, const Array& fine) {
   }
 }
 
+// A process that was killed may have left chunks and documents that belong to no node.
+void erase_leftovers(const Session& session, const std::string& path) {
+  zarrcore::Store& store = *session.hierarchy().store();
+  if (store.traits().is_folder) store.erase_prefix(path);
+}
+
 std::string asset_of(int factor) {
   return "ovr_" + std::to_string(factor) + 'x';
 }
@@ -156,7 +162,10 @@ RasterView OverviewLevels::make(const OverviewSize& size) {
   const int factor = size.factor;
   const std::string asset = asset_of(factor);
   const std::string path = join_path(group_, asset);
-  if (!session_.hierarchy().node(path)) session_.create_group(path);
+  if (!session_.hierarchy().node(path)) {
+    erase_leftovers(session_, path);
+    session_.create_group(path);
+  }
   if (std::find(assets_.begin(), assets_.end(), asset) == assets_.end()) assets_.push_back(asset);
   made_.insert(asset);
   std::vector<std::shared_ptr<Array>> coarse;
@@ -186,9 +195,8 @@ std::shared_ptr<Array> OverviewLevels::make_array(const Array& fine, const std::
   if (const auto old = session_.array_metadata(path)) {
     if (are_alike(*old, metadata)) return session_.array(path);
     session_.erase_node(path);
-  } else if (session_.hierarchy().store()->traits().is_folder) {
-    // A process that was killed may have left chunks that belong to no node.
-    session_.hierarchy().store()->erase_prefix(path);
+  } else {
+    erase_leftovers(session_, path);
   }
   const Json all = std::move(metadata.attributes);
   metadata.attributes = Json::object();
@@ -229,7 +237,10 @@ void OverviewLevels::remove_asset(const std::string& asset) {
   made_.erase(asset);
   const std::string path = join_path(group_, asset);
   const auto node = session_.hierarchy().node(path);
-  if (!node) return;
+  if (!node) {
+    if (asset.starts_with("ovr_")) erase_leftovers(session_, path);
+    return;
+  }
   for (const zarrcore::Child& child : session_.hierarchy().children(path)) {
     const auto array = session_.array_metadata(join_path(path, child.name));
     if (!array || array->shape.size() > 1) return;
