@@ -63,7 +63,9 @@ def test_messages_that_are_copied_have_nan_where_they_have_no_value(tmp_path):
     values[3, 4] = 9999
     for i in range(2):
         (tmp_path / f"{i}.grb").write_bytes(grib_message(values, nodata=9999))
-    virtualize(tmp_path / "a.json", tmp_path / "0.grb", tmp_path / "1.grb", "--dim=t", "--auto")
+    virtualize(tmp_path / "a.json", tmp_path / "0.grb", tmp_path / "1.grb", "--dim=t", "--auto",
+               "--var=data", "--config", "GRIB_NORMALIZE_UNITS", "YES",
+               "--config", "GRIB_ADJUST_LONGITUDE_RANGE", "YES")
     shown = read(tmp_path / "a.json")
     np.testing.assert_array_equal(np.isnan(shown), np.stack(2 * [raster(tmp_path / "0.grb")[1]]) == 9999)
 
