@@ -8,7 +8,7 @@
 #include "zarrcore/base/path.h"
 #include "zarrcore/codec/codec_chain.h"
 #include "zarrcore/codec/complete_codecs.h"
-#include "zarrcore/metadata/migration.h"
+#include "zarrcore/metadata/format.h"
 
 namespace zarrcore::fuzz {
 namespace {

@@ -75,7 +75,6 @@ std::set<std::string> dictionary_words() {
                   codec.members.size());
     while (!members.is_empty()) words.emplace(members.until(" "));
   }
-  for (const std::string_view name : type_names()) words.emplace(name);
   // What several documents say is a word of the formats, or of a convention.
   std::map<std::string, int> counts;
   for (const auto& file : fs::recursive_directory_iterator(stores())) {

@@ -66,7 +66,7 @@ class MemoryFileCodec : public zarrcore::BytesToBytesCodec {
   const zarrcore::ChunkSpec& spec() const { return spec_; }
   std::uint64_t byte_count() const { return byte_count_; }
   std::uint64_t element_count() const { return byte_count_ / spec_.data_type.item_size; }
-  const std::string& name() const { return name_; }
+  std::string name() const final { return name_; }
   zarrcore::Error error(const std::string& problem) const;
   // The shape of the chunk in messages: "4 x 6".
   std::string chunk_text() const;

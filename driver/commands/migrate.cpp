@@ -12,7 +12,7 @@
 #include "zarrcore/array/typed_values.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/hierarchy/documents.h"
-#include "zarrcore/metadata/migration.h"
+#include "zarrcore/metadata/format.h"
 
 namespace gdal_zarr {
 

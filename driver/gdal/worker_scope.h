@@ -10,7 +10,6 @@
 #include <mutex>
 
 #include "driver/gdal/messages.h"
-#include "zarrcore/array/context.h"
 #include "zarrcore/array/read_options.h"
 #include "zarrcore/array/thread_pool.h"
 #include "zarrcore/store/document_requests.h"

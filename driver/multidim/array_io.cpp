@@ -9,7 +9,7 @@
 #include "driver/multidim/array.h"
 #include "driver/multidim/copied_array.h"
 #include "driver/types/type_mapping.h"
-#include "zarrcore/array/resize.h"
+#include "zarrcore/array/array_writer.h"
 #include "zarrcore/base/buffer.h"
 
 namespace gdal_zarr {

@@ -4,7 +4,7 @@
 // The engine, which is this folder, from the top:
 //
 //   array, array_writer, resize, typed_values   what programs call
-//   selection, read_options, context            elements, options, and threads with a cache
+//   selection, read_options                     elements, options, and threads with a cache
 //   array_state                                 what the parts of the engine share of an array
 //   access_pattern, walk, read_ahead            which chunks come next, and prefetching them
 //   chunk_walk, stored_part                     from a selection to chunks and parts of values
@@ -12,7 +12,7 @@
 //   chunk_decoder                               from their bytes to the caller's elements
 //   chunk_cache, cached_items                   decoded chunks, and whether they are current
 //   pending_chunk, pending_inner_chunk          chunks with written elements, not yet stored
-//   write_queue, array_writer_slices            encoding and putting them, in parallel
+//   array_writer_slices                         encoding and putting them, in parallel
 //   stored_shard                                one version of a shard, and putting the next
 //   thread_pool                                 loops, and tasks in the background
 #pragma once
@@ -27,7 +27,6 @@
 #include <vector>
 
 #include "zarrcore/array/array_state.h"
-#include "zarrcore/array/context.h"
 #include "zarrcore/array/read_options.h"
 #include "zarrcore/array/selection.h"
 #include "zarrcore/base/api.h"
@@ -69,13 +68,9 @@ class ZARRCORE_API Array {
   // The shape that is decoded at once: the inner chunk's if the array is sharded, else the chunk's.
   Shape inner_chunk_shape() const { return state_.inner_chunk_shape(); }
   // See CodecChain::can_encode().
-  bool can_encode() const {
-    return state_.first_chain == nullptr || state_.first_chain->can_encode();
-  }
+  bool can_encode() const { return state_.first_chain->can_encode(); }
   // See CodecChain::assumes_bytes().
-  bool assumes_bytes() const {
-    return state_.first_chain != nullptr && state_.first_chain->assumes_bytes();
-  }
+  bool assumes_bytes() const { return state_.first_chain->assumes_bytes(); }
 
   // Returns where the inner chunk at a position of the grid of inner chunks (inner_chunk_shape())
   // is stored. Nullopt if it is known to be missing. A shard that is compressed as a whole is read

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "zarrcore/array/access_pattern.h"
-#include "zarrcore/array/context.h"
+#include "zarrcore/array/read_options.h"
 #include "zarrcore/array/selection.h"
 #include "zarrcore/array/stored_part.h"
 #include "zarrcore/chunk/chunk_grid.h"

@@ -5,7 +5,7 @@
 //             A chunk that is written in part starts from its stored elements. Inner chunks of a
 //             shard are encoded as soon as all of their elements have been written.
 //   complete  All of it has been written. It is encoded and put: at once, or by background writer
-//             threads (write_queue.h), while the caller continues.
+//             threads (WriteQueue), while the caller continues.
 //   stored    A put is all or nothing, and erases what is cached of the old value. If another
 //             writer has put the chunk since it was read, the written elements are applied to the
 //             new value, and that is put. A chunk that could not be put stays pending: the next
@@ -20,18 +20,21 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "zarrcore/array/access_pattern.h"
 #include "zarrcore/array/array.h"
 #include "zarrcore/array/thread_pool.h"
-#include "zarrcore/array/write_queue.h"
 #include "zarrcore/base/api.h"
 #include "zarrcore/store/locks.h"
 
@@ -62,6 +65,82 @@ struct WriterOptions {
   // thread. At most a quarter of `max_bytes`, or a chunk for each thread, waits for that: a
   // write then helps. Not with `locks`.
   bool writes_in_background = false;
+};
+
+// The chunks of an array that background writer threads encode and put. May be used by several
+// threads at once. The pool must outlive it.
+class WriteQueue {
+ public:
+  explicit WriteQueue(ThreadPool& pool) : puts_(pool), encodings_(pool) {}
+
+  // How a job runs: on up to `threads` threads at once, inside of `scope`, unless it is empty.
+  struct JobOptions {
+    std::size_t threads = 1;
+    WorkerScope scope = nullptr;
+  };
+
+  // Queues a job that encodes `bytes`. The first exception of a job is stored for take_error().
+  void post_encoding(const JobOptions& options, std::uint64_t bytes, std::function<void()> job) {
+    post(encodings_, options, bytes, std::move(job));
+  }
+  // Queues a job that puts `bytes`. It may be called by a job.
+  void post_put(const JobOptions& options, std::uint64_t bytes, std::function<void()> job) {
+    post(puts_, options, bytes, std::move(job));
+  }
+
+  // The bytes and the number of the jobs that are queued or running.
+  std::uint64_t bytes() const { return bytes_; }
+  std::size_t jobs() const { return jobs_; }
+
+  // Runs a job on the calling thread, or waits until one has ended. Returns false if there is no
+  // job.
+  bool help() { return encodings_.help() || puts_.help(); }
+
+  // Drops the queued jobs, and waits for those that are running.
+  void cancel() {
+    encodings_.cancel();
+    puts_.cancel();
+  }
+
+  // Returns the first error since the last call; null if no job has failed.
+  std::exception_ptr take_error() { return error_.take(); }
+
+ private:
+  // Counts a job until it has run or is dropped.
+  class CountedJob {
+   public:
+    CountedJob(WriteQueue& queue, std::uint64_t bytes) : queue_(queue), bytes_(bytes) {
+      queue_.bytes_ += bytes_;
+      ++queue_.jobs_;
+    }
+    ~CountedJob() {
+      queue_.bytes_ -= bytes_;
+      --queue_.jobs_;
+    }
+    CountedJob(const CountedJob&) = delete;
+    CountedJob& operator=(const CountedJob&) = delete;
+
+   private:
+    WriteQueue& queue_;
+    std::uint64_t bytes_;
+  };
+
+  void post(TaskGroup& group, const JobOptions& options, std::uint64_t bytes,
+            std::function<void()> job) {
+    auto counted = std::make_shared<const CountedJob>(*this, bytes);
+    group.post(
+        [this, scope = options.scope, counted = std::move(counted), job = std::move(job)] {
+          const auto run = [&] { error_.keep(job); };
+          scope ? scope(run) : run();
+        },
+        options.threads);
+  }
+
+  std::atomic<std::uint64_t> bytes_{0};
+  std::atomic<std::size_t> jobs_{0};
+  FirstError error_;
+  TaskGroup puts_;
+  TaskGroup encodings_;  // after `puts_`, to which its tasks post
 };
 
 // May be used by several threads at once. An array should have one writer: a writer does not see
@@ -146,5 +225,20 @@ class ZARRCORE_API ArrayWriter {
   std::atomic<bool> was_full_{false};  // the queue, since it was last empty
   WriteQueue queue_;                   // last, as its jobs use the other members
 };
+
+// Changes the shape of an array in its chunks; the caller puts the metadata with the new shape.
+// Elements that are cut off must not reappear when the array grows again: `array` has the old
+// shape. Erases the chunks outside of `new_shape`, and those where the array is going to grow; in
+// chunks that are only partly outside, the elements outside get the fill value. Chunks are found by
+// listing the store, so their grid may be huge; keys that are not chunks are left alone.
+//
+// Call it after the metadata with the new shape has been put, and before anything else is written
+// to the array. If it fails, no element inside the new shape is lost, and calling it again finishes
+// the work. Throws Error, which names array and chunk, also for chunk grids that are not regular.
+ZARRCORE_API void resize(const Array& array, const Shape& new_shape,
+                         const WriteOptions& options = {});
+
+// Throws the Error of resize() for an array that cannot get this shape in any store.
+void check_resize(const Array& array, const Shape& new_shape);
 
 }  // namespace zarrcore

@@ -1,4 +1,5 @@
-// How a selection is read, and what reading it took: chunks and time, to find out why it is slow.
+// How a selection is read, what reading it took (chunks and time, to find out why it is slow), and
+// the threads and the cache that the arrays of a program share.
 #pragma once
 
 #include <atomic>
@@ -7,7 +8,9 @@
 #include <cstdint>
 #include <functional>
 
+#include "zarrcore/array/chunk_cache.h"
 #include "zarrcore/array/thread_pool.h"
+#include "zarrcore/base/buffer_memory.h"
 
 namespace zarrcore {
 
@@ -65,6 +68,22 @@ struct ReadOptions {
   ReadStatistics* statistics = nullptr;  // added to, if not null
   // Makes a scope for work that continues after the read has returned. Null: nothing is prefetched.
   std::function<WorkerScope()> lasting_scope = nullptr;
+};
+
+// The resources that the arrays of a program share: threads and a cache, both bounded.
+struct Context {
+  static constexpr std::uint64_t kDefaultChunkCacheBytes = std::uint64_t{192} << 20;
+  static constexpr std::uint64_t kDefaultIndexCacheBytes = std::uint64_t{32} << 20;
+
+  explicit Context(std::uint64_t chunk_cache_bytes = kDefaultChunkCacheBytes,
+                   std::uint64_t index_cache_bytes = kDefaultIndexCacheBytes)
+      : chunks(chunk_cache_bytes, index_cache_bytes) {
+    expect_large_buffers();
+  }
+
+  ThreadPool pool;
+  ChunkCache chunks;                            // gives up memory for pending chunks
+  std::atomic<std::uint64_t> pending_bytes{0};  // of all writers
 };
 
 }  // namespace zarrcore

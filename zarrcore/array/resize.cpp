@@ -1,17 +1,15 @@
-#include "zarrcore/array/resize.h"
-
 #include <algorithm>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "zarrcore/array/array_writer.h"
+#include "zarrcore/array/stored_chunks.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/path.h"
 
 namespace zarrcore {
 namespace {
@@ -30,43 +28,6 @@ struct ResizedAxis {
     return changes && chunk + 1 == chunks && length % chunk_length != 0;
   }
 };
-
-// Returns true if a folder of this name can contain chunks, whose coordinates but the last are
-// folders.
-bool can_lead_to_chunks(std::string_view name) {
-  if (name.starts_with('c')) name.remove_prefix(1);
-  return std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-// Calls `visit` with every chunk whose key starts with `path`, a folder below the chunk prefix.
-void find_chunks_in(Store& store, const ArrayMetadata& metadata, const std::string& path,
-                    const std::function<void(Chunk)>& visit) {
-  const ChunkKeyEncoding& encoding = metadata.chunk_key_encoding;
-  const std::size_t rank = metadata.shape.size();
-  const DirectoryListing listing = store.list(join_path(metadata.chunk_prefix, path));
-  for (const std::string& name : listing.keys) {
-    if (auto chunk = encoding.decode(join_path(path, name), rank)) visit(std::move(*chunk));
-  }
-  const auto depth = static_cast<std::size_t>(std::ranges::count(path, '/'));
-  if (encoding.separator != '/' || (!path.empty() && depth + 1 > rank)) return;
-  for (const std::string& name : listing.prefixes) {
-    if (can_lead_to_chunks(name)) find_chunks_in(store, metadata, join_path(path, name), visit);
-  }
-}
-
-void find_chunks(Store& store, const ArrayMetadata& metadata,
-                 const std::function<void(Chunk)>& visit) {
-  const std::string& prefix = metadata.chunk_prefix;
-  if (!store.traits().lists_all_at_once) {
-    find_chunks_in(store, metadata, "", visit);
-    return;
-  }
-  for (const std::string& key : store.list_all(prefix)) {
-    const auto path = std::string_view(key).substr(prefix.empty() ? 0 : prefix.size() + 1);
-    auto chunk = metadata.chunk_key_encoding.decode(path, metadata.shape.size());
-    if (chunk) visit(std::move(*chunk));
-  }
-}
 
 // On several threads.
 void erase_chunks(const ArrayState& state, const std::vector<Chunk>& chunks,
@@ -140,20 +101,21 @@ void resize(const Array& array, const Shape& new_shape, const WriteOptions& opti
 
     std::vector<Chunk> outside;
     std::vector<Chunk> cut;
-    find_chunks(*state.store, array.metadata(), [&](Chunk chunk) {
+    state.store->visit_values(padded.chunk_prefix, [&](std::string_view key, const auto&) {
+      auto chunk = chunk_of_key(array.metadata(), key);
       bool is_outside = false;
       bool is_cut = false;
-      for (std::size_t i = 0; i < rank; ++i) {
-        const bool is_beyond = chunk[i] >= axes[i].chunks;
+      for (std::size_t i = 0; chunk && i < rank; ++i) {
+        const bool is_beyond = (*chunk)[i] >= axes[i].chunks;
         // Outside of the array before and after.
         if (is_beyond && !axes[i].changes) return;
         is_outside |= is_beyond;
-        is_cut |= !is_beyond && axes[i].is_cut(chunk[i]);
+        is_cut |= !is_beyond && axes[i].is_cut((*chunk)[i]);
       }
       if (is_outside) {
-        outside.push_back(std::move(chunk));
+        outside.push_back(*std::move(chunk));
       } else if (is_cut) {
-        cut.push_back(std::move(chunk));
+        cut.push_back(*std::move(chunk));
       }
     });
 

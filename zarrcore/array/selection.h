@@ -1,18 +1,5 @@
 // A selection: which elements of an array a caller reads or writes, and the memory they go to or
-// come from.
-//
-// Terms of the engine. In array order:
-//   selection       what a caller asks for: along each dimension `count` elements, `step` apart
-//   chunk slice     the part of a selection in one chunk (chunk_walk.h)
-// In stored order, the order of the dimensions after the transposes of a codec chain:
-//   stored slice    the part of a chunk slice in one inner chunk (chunk_walk.h)
-//   stored part     the bytes of a chunk or inner chunk that a store must give, and where their
-//                   elements go (stored_part.h)
-// Chunk, shard and inner chunk are terms of the specification; a chunk that is not a shard counts
-// as its own only inner chunk. When writing:
-//   pending chunk   a chunk that has been written to but not yet put (pending_chunk.h)
-//   evict           to put pending chunks, or to drop cached values, because of a memory limit
-//   flush           to put all pending chunks
+// come from. doc/architecture.md, "Words", has the terms of the engine.
 #pragma once
 
 #include <cstddef>

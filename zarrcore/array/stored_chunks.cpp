@@ -71,8 +71,8 @@ std::vector<ShardIndex::Entry> ChunkReader::inner_chunks(const StoredPart& shard
 }
 
 bool has_addressable_shards(const Array& array) {
-  const CodecChain* const chain = array.state().first_chain.get();
-  return chain != nullptr && chain->sharding() != nullptr && chain->shard_is_addressable();
+  const CodecChain& chain = *array.state().first_chain;
+  return chain.sharding() != nullptr && chain.shard_is_addressable();
 }
 
 std::vector<ShardIndex::Entry> read_inner_chunks(const Array& array,

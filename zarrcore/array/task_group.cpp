@@ -109,11 +109,6 @@ bool TaskGroup::help() {
   return true;
 }
 
-void TaskGroup::finish() {
-  while (help()) {
-  }
-}
-
 void TaskGroup::cancel() {
   if (cancellation_) cancellation_->cancel();
   std::list<Task> dropped;  // destroyed after the lock is released

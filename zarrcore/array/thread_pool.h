@@ -53,7 +53,7 @@ class ZARRCORE_API ThreadPool {
 // threads at once. The pool must outlive it.
 //
 // Loops of the pool go before tasks. In a forked child, where the pool has no threads, post() runs
-// the task itself; while the process ends, tasks wait for finish() or help(). No task runs during
+// the task itself; while the process ends, tasks wait for help(). No task runs during
 // fork(), which waits for those that are running.
 class TaskGroup {
  public:
@@ -72,9 +72,6 @@ class TaskGroup {
   // Queues a task. Tasks start in the order of their calls, on up to `threads` threads at once.
   // Throws std::bad_alloc; the task is then not queued.
   void post(Task task, std::size_t threads);
-
-  // Runs queued tasks on the calling thread too, and waits until all tasks have ended.
-  void finish();
 
   // Runs one queued task on the calling thread, or waits until a running task has ended. Returns
   // false if there was no task.

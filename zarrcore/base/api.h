@@ -2,6 +2,8 @@
 // stable, and what their inline functions call.
 #pragma once
 
+#include <string_view>
+
 #if defined(_WIN32) && defined(ZARRCORE_IS_SHARED)
 #ifdef ZARRCORE_IS_BUILT
 #define ZARRCORE_API __declspec(dllexport)
@@ -13,3 +15,11 @@
 #else
 #define ZARRCORE_API __attribute__((visibility("default")))
 #endif
+
+namespace zarrcore {
+
+// The version of the library that the program runs with, such as "1.0.0": semantic versioning
+// (doc/library.md).
+ZARRCORE_API std::string_view version();
+
+}  // namespace zarrcore

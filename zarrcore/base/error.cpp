@@ -4,7 +4,14 @@
 #include <new>
 #include <utility>
 
+#include "zarrcore/base/api.h"
+
 namespace zarrcore {
+
+std::string_view version() {
+  return ZARRCORE_VERSION;
+}
+
 namespace {
 
 // A name from a file may hold a NUL, which would end the text for the reader of what().

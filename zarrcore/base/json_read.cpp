@@ -132,41 +132,6 @@ std::string plain_json(std::string_view text) {
   return plain;
 }
 
-// An iterator over a JSON text that shows white space between tokens as one character: the library
-// takes its time for each.
-class DenseText {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-
-  DenseText(const char* at, const char* end) : at_(at), end_(end) {}
-
-  const char* at() const { return at_; }
-  const char& operator*() const { return *at_; }
-  DenseText& operator++() {
-    const char c = *at_++;
-    if (c == '"') {
-      is_in_string_ = !is_in_string_ || is_escaped_;
-    } else if (!is_in_string_ && is_space(c)) {
-      while (at_ != end_ && is_space(*at_)) ++at_;
-    }
-    is_escaped_ = c == '\\' && !is_escaped_;
-    return *this;
-  }
-  bool operator==(const DenseText& other) const { return at_ == other.at_; }
-
- private:
-  static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
-  const char* at_;
-  const char* end_;
-  bool is_in_string_ = false;
-  bool is_escaped_ = false;
-};
-
 // Makes a Json from the events of the library's SAX reader, which calls these public functions.
 class Builder {
  public:
@@ -176,13 +141,7 @@ class Builder {
 
   // Returns false if `text` is not JSON.
   bool read(std::string_view text) {
-    const char* const end = text.data() + text.size();
-    const DenseText first(text.data(), end);
-    if (Json::sax_parse(first, DenseText(end, end), this)) return true;
-    DenseText problem = first;
-    for (std::size_t i = 0; i < problem_at_ && problem.at() != end; ++i) ++problem;
-    problem_at_ = static_cast<std::size_t>(problem.at() - text.data());
-    return false;
+    return Json::sax_parse(text.data(), text.data() + text.size(), this);
   }
   Json value() { return std::move(value_); }
   // Why it is not JSON, and at which byte.

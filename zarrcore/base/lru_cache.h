@@ -13,24 +13,14 @@
 
 namespace zarrcore {
 
-// Bytes that a cache key holds outside of the key object itself.
-inline std::uint64_t heap_bytes(const std::string& key) {
-  return key.size();
-}
-template <typename Key>
-  requires requires(const Key& key) { key.byte_count(); }
-std::uint64_t heap_bytes(const Key& key) {
-  return key.byte_count();
-}
-
-// Safe to use from several threads at once. `Key` has an overload of heap_bytes().
-template <typename Key, typename Value, typename Hash = std::hash<Key>>
+// Safe to use from several threads at once.
+template <typename Value>
 class LruCache {
  public:
   explicit LruCache(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
 
   // Null when the value is not cached.
-  std::shared_ptr<const Value> find(const Key& key) {
+  std::shared_ptr<const Value> find(const std::string& key) {
     const std::lock_guard lock(mutex_);
     const auto it = index_.find(key);
     if (it == index_.end()) return nullptr;
@@ -39,8 +29,8 @@ class LruCache {
   }
 
   // `bytes` is the size of the value; the cache adds its own overhead.
-  void insert(const Key& key, std::shared_ptr<const Value> value, std::uint64_t bytes) {
-    bytes += kEntryBytes + 2 * heap_bytes(key);
+  void insert(const std::string& key, std::shared_ptr<const Value> value, std::uint64_t bytes) {
+    bytes += kEntryBytes + 2 * key.size();
     Entries added;
     added.push_back({key, std::move(value), bytes});
     // Destroyed without the lock: returning the memory of large values takes long.
@@ -69,7 +59,7 @@ class LruCache {
   static constexpr std::uint64_t kEntryBytes = 256;
 
   struct Entry {
-    Key key;
+    std::string key;
     std::shared_ptr<const Value> value;
     std::uint64_t bytes;
   };
@@ -84,7 +74,7 @@ class LruCache {
   const std::uint64_t max_bytes_;
   std::uint64_t bytes_ = 0;
   Entries entries_;  // most recently used first
-  std::unordered_map<Key, typename Entries::iterator, Hash> index_;
+  std::unordered_map<std::string, typename Entries::iterator> index_;
 };
 
 }  // namespace zarrcore

@@ -22,7 +22,6 @@
 #include <string_view>
 #include <vector>
 
-#include "zarrcore/array/context.h"
 #include "zarrcore/array/read_options.h"
 #include "zarrcore/base/api.h"
 #include "zarrcore/hierarchy/hierarchy.h"

@@ -9,6 +9,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
+#include "zarrcore/metadata/codec_metadata.h"
 
 namespace zarrcore {
 namespace {
@@ -65,21 +66,12 @@ class BloscCodec final : public BytesToBytesCodec {
     return encoded;
   }
 
+  std::string name() const override { return "blosc"; }
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
-    const BloscSizes sizes = read_header(encoded);
-    check_size("blosc: ", sizes.decoded, decoded.size());
-    decompress(encoded, decoded);
-  }
-
-  Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
-    const BloscSizes sizes = read_header(encoded);
-    if (sizes.decoded > max_size) {
-      throw Error("blosc: " + std::to_string(sizes.decoded) + " bytes where at most " +
-                  std::to_string(max_size) + " can be right");
-    }
-    Buffer decoded(sizes.decoded);
-    decompress(encoded, decoded.span());
-    return decoded;
+    check_size("blosc: ", read_header(encoded).decoded, decoded.size());
+    if (decoded.empty()) return;
+    const int size = blosc_decompress_ctx(encoded.data(), decoded.data(), decoded.size(), 1);
+    if (size < 0 || static_cast<std::size_t>(size) != decoded.size()) fail_corrupt();
   }
 
   std::optional<std::uint64_t> block_size(ByteSpan encoded) const override {
@@ -118,20 +110,15 @@ class BloscCodec final : public BytesToBytesCodec {
         "does not know");
   }
 
-  static void decompress(ByteSpan encoded, MutableByteSpan decoded) {
-    if (decoded.empty()) return;
-    const int size = blosc_decompress_ctx(encoded.data(), decoded.data(), decoded.size(), 1);
-    if (size < 0 || static_cast<std::size_t>(size) != decoded.size()) fail_corrupt();
-  }
-
   BloscOptions options_;
 };
 
 // A name (v3) or a number (numcodecs; -1 chooses by the item size).
 int parse_shuffle(const Json& value, std::size_t type_size) {
-  if (value == "noshuffle" || value == 0 || value == false) return BLOSC_NOSHUFFLE;
-  if (value == "shuffle" || value == 1 || value == true) return BLOSC_SHUFFLE;
-  if (value == "bitshuffle" || value == 2) return BLOSC_BITSHUFFLE;
+  if (value.is_boolean()) return value.get<bool>() ? BLOSC_SHUFFLE : BLOSC_NOSHUFFLE;
+  for (int i = BLOSC_NOSHUFFLE; i <= BLOSC_BITSHUFFLE; ++i) {
+    if (value == i || value == kBloscShuffles[static_cast<std::size_t>(i)]) return i;
+  }
   if (value == -1) return type_size == 1 ? BLOSC_BITSHUFFLE : BLOSC_SHUFFLE;
   throw Error("\"shuffle\" is " + excerpt(value) +
               " where noshuffle, shuffle or bitshuffle is expected");

@@ -12,6 +12,7 @@
 #include "zarrcore/base/json.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
+#include "zarrcore/metadata/codec_metadata.h"
 
 namespace zarrcore {
 namespace {
@@ -93,12 +94,6 @@ class BytesCodec final : public ArrayToBytesCodec {
   std::uint64_t run_unit_ = 0;
   bool assumes_order_;
 };
-
-Endian parse_endian(const Json& value) {
-  if (value == "little") return Endian::little;
-  if (value == "big") return Endian::big;
-  throw Error("\"endian\" is " + excerpt(value) + ", neither little nor big");
-}
 
 }  // namespace
 

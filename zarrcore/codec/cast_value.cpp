@@ -35,33 +35,6 @@ class CastValueCodec final : public ElementCodec {
   ValueCast decode_;
 };
 
-template <typename Value, std::size_t kCount>
-Value choice(const Json& configuration, std::string_view key, Value fallback,
-             const std::pair<std::string_view, Value> (&choices)[kCount]) {
-  const auto text = text_option(configuration, key);
-  if (!text) return fallback;
-  std::string known;
-  for (const auto& [name, value] : choices) {
-    if (name == *text) return value;
-    known.append(known.empty() ? "" : ", ").append(name);
-  }
-  throw Error("\"" + std::string(key) + "\" is \"" + *text + "\", none of " + known);
-}
-
-Rounding parse_rounding(const Json& configuration) {
-  return choice<Rounding>(configuration, "rounding", Rounding::nearest_even,
-                          {{"nearest-even", Rounding::nearest_even},
-                           {"towards-zero", Rounding::towards_zero},
-                           {"towards-positive", Rounding::towards_positive},
-                           {"towards-negative", Rounding::towards_negative},
-                           {"nearest-away", Rounding::nearest_away}});
-}
-
-OutOfRange parse_out_of_range(const Json& configuration) {
-  return choice<OutOfRange>(configuration, "out_of_range", OutOfRange::error,
-                            {{"clamp", OutOfRange::clamp}, {"wrap", OutOfRange::wrap}});
-}
-
 std::vector<MappedScalar> parse_map(const Json& configuration, std::string_view direction,
                                     const DataType& from, const DataType& to) {
   std::vector<MappedScalar> map;
@@ -88,12 +61,17 @@ std::vector<MappedScalar> parse_map(const Json& configuration, std::string_view 
 }  // namespace
 
 Codec make_cast_value(const Json& configuration, const ChunkSpec& spec) {
-  const Json* member = find_member(configuration, "data_type");
-  if (member == nullptr) throw Error("\"data_type\" is missing");
   const DataType& decoded = spec.data_type;
-  const DataType encoded = parse_v3_data_type(*member);
-  const Rounding rounding = parse_rounding(configuration);
-  const OutOfRange out_of_range = parse_out_of_range(configuration);
+  const DataType encoded = parse_v3_data_type(required_member(configuration, "data_type"));
+  const auto rounding = choice_option(configuration, "rounding", Rounding::nearest_even,
+                                      {{"nearest-even", Rounding::nearest_even},
+                                       {"towards-zero", Rounding::towards_zero},
+                                       {"towards-positive", Rounding::towards_positive},
+                                       {"towards-negative", Rounding::towards_negative},
+                                       {"nearest-away", Rounding::nearest_away}});
+  const auto out_of_range =
+      choice_option(configuration, "out_of_range", OutOfRange::error,
+                    {{"clamp", OutOfRange::clamp}, {"wrap", OutOfRange::wrap}});
   ValueCast encode(decoded, encoded, rounding, out_of_range,
                    parse_map(configuration, "encode", decoded, encoded));
   ValueCast decode(encoded, decoded, rounding, out_of_range,

@@ -162,14 +162,14 @@ class CategorizeCodec final : public ArrayToBytesCodec {
       }
       numbers_.store(number, encoded.data() + i * encoded_.type.item_size);
     }
-    swap(encoded.span());
+    swap_elements(encoded.span(), encoded_);
     return encoded;
   }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
     check_size("categorize: ", encoded.size(), max_encoded_size());
     Buffer numbers = Buffer::copy_of(encoded);
-    swap(numbers.span());
+    swap_elements(numbers.span(), encoded_);
     // Each label is stored once, when it first occurs. Number 0, for all other texts, is the empty
     // string.
     std::vector<VariableElement> kept(labels_.count() + 1);
@@ -185,10 +185,6 @@ class CategorizeCodec final : public ArrayToBytesCodec {
   }
 
  private:
-  void swap(MutableByteSpan numbers) const {
-    if (encoded_.endian != kHostEndian) swap_bytes(numbers, encoded_.type.item_size);
-  }
-
   std::uint64_t count_;
   NumpyType encoded_;
   NumberFormat numbers_;

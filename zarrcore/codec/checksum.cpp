@@ -72,16 +72,11 @@ class ChecksumCodec final : public BytesToBytesCodec {
 
 }  // namespace
 
-ChecksumLocation checksum_location_option(const Json& configuration, ChecksumLocation fallback) {
-  const auto location = text_option(configuration, "location");
-  if (!location) return fallback;
-  if (*location == "start") return ChecksumLocation::start;
-  if (*location == "end") return ChecksumLocation::end;
-  throw Error("\"location\" is \"" + *location + "\", neither start nor end");
-}
-
-Codec make_checksum_codec(std::string name, ChecksumLocation location,
+Codec make_checksum_codec(std::string name, const Json& configuration, ChecksumLocation fallback,
                           std::function<std::uint32_t(ByteSpan)> checksum) {
+  const auto location =
+      choice_option(configuration, "location", fallback,
+                    {{"start", ChecksumLocation::start}, {"end", ChecksumLocation::end}});
   return std::make_unique<ChecksumCodec>(std::move(name), location, std::move(checksum));
 }
 

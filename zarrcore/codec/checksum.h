@@ -14,13 +14,11 @@ namespace zarrcore {
 // CRC-32 as in RFC 1952, section 8.
 std::uint32_t crc32(ByteSpan bytes);
 
-enum class ChecksumLocation : std::uint8_t { start, end };
-
-// The member `location` that some of them have in numcodecs; `fallback` when it is missing or null.
-ChecksumLocation checksum_location_option(const Json& configuration, ChecksumLocation fallback);
-
-// Messages start with `name`.
-Codec make_checksum_codec(std::string name, ChecksumLocation location,
+// Messages start with `name`. The place of the checksum is the member `location` that some of them
+// have in numcodecs; `fallback` when it is missing or null, and for the others, which have no
+// configuration.
+enum class ChecksumLocation : bool { start, end };
+Codec make_checksum_codec(std::string name, const Json& configuration, ChecksumLocation fallback,
                           std::function<std::uint32_t(ByteSpan)> checksum);
 
 }  // namespace zarrcore

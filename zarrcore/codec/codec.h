@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -128,8 +129,11 @@ class BytesToBytesCodec {
   // Decodes bytes to the size of `decoded`. Any other decoded size is an error.
   virtual void decode(ByteSpan encoded, MutableByteSpan decoded) const = 0;
 
-  // Decodes bytes to an unknown size of at most `max_size`.
-  virtual Buffer decode(ByteSpan encoded, std::uint64_t max_size) const = 0;
+  // Decodes bytes to an unknown size of at most `max_size`. Unless it is overridden,
+  // max_decoded_size() must be the decoded size.
+  virtual Buffer decode(ByteSpan encoded, std::uint64_t max_size) const;
+  // What messages of this decode() start with.
+  virtual std::string name() const { return "codec"; }
 
   // If parts of the decoded bytes can be decoded separately (Blosc's blocks): the size of each
   // except the last. Throws Error like decode().

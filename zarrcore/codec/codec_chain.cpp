@@ -1,7 +1,6 @@
 #include "zarrcore/codec/codec_chain.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "zarrcore/base/checked_math.h"
@@ -11,23 +10,6 @@
 #include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
-
-std::uint64_t ChunkSpec::byte_count() const {
-  const auto elements = checked_product(shape);
-  const auto bytes = elements ? checked_multiply(*elements, data_type.item_size) : std::nullopt;
-  if (!bytes || *bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max())) {
-    throw Error("the chunk shape makes chunks larger than any memory");
-  }
-  return *bytes;
-}
-
-ChunkSpec spec_with_zero(Shape shape, const DataType& type) {
-  ChunkSpec spec;
-  spec.shape = std::move(shape);
-  spec.data_type = type;
-  spec.fill_value.resize(memory_size(type.item_size));
-  return spec;
-}
 
 CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& spec)
     : spec_(spec),

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -75,7 +74,6 @@ void check_member_range(const OptionalMember& member, const Json& value) {
 
 // Completes the codecs of the inner chunks of shards, and of the index.
 void complete_shards(Json& configuration, const ChunkSpec& spec) {
-  if (lacks_member(configuration, "chunk_shape")) throw Error("\"chunk_shape\" is missing");
   const auto complete = [&](const char* key, const ChunkSpec& of_list) {
     const std::string what = '"' + std::string(key) + '"';
     const auto codecs = parse_codecs_or_one(configuration[key], what);
@@ -83,16 +81,13 @@ void complete_shards(Json& configuration, const ChunkSpec& spec) {
         with_context(what, [&] { return format_codec_list(complete_codecs(codecs, of_list)); });
   };
   ChunkSpec inner = spec;
-  inner.shape = as_unsigned_list(configuration["chunk_shape"], "\"chunk_shape\"");
+  inner.shape = as_unsigned_list(required_member(configuration, "chunk_shape"), "\"chunk_shape\"");
   complete("codecs", inner);
   // All that codecs of an index depend on; its lengths follow from the shard's.
-  ChunkSpec index;
-  index.shape.assign(inner.shape.size(), 1);
-  index.shape.push_back(2);
-  index.data_type.kind = TypeKind::unsigned_integer;
-  index.data_type.item_size = sizeof(std::uint64_t);
-  index.fill_value.resize(sizeof(std::uint64_t));
-  complete("index_codecs", index);
+  Shape index_shape(inner.shape.size(), 1);
+  index_shape.push_back(2);
+  complete("index_codecs", spec_with_zero(std::move(index_shape),
+                                          {TypeKind::unsigned_integer, sizeof(std::uint64_t)}));
 }
 
 // Completes the codecs for elements of blocks of N5, whose first axis is the fastest.
@@ -116,16 +111,6 @@ void complete_blosc(Json& configuration, const DataType& type) {
   }
 }
 
-// Other writers do not know the words.
-void spell_out_order(Json& configuration, std::size_t rank) {
-  const Json* order = find_member(configuration, "order");
-  if (order == nullptr || (*order != "C" && *order != "F")) return;
-  std::vector<std::size_t> axes(rank);
-  std::iota(axes.begin(), axes.end(), std::size_t{0});
-  if (*order == "F") std::ranges::reverse(axes);
-  configuration["order"] = axes;
-}
-
 void complete_configuration(CodecMetadata& codec, const ChunkSpec& spec) {
   Json& configuration = codec.configuration;
   for (const OptionalMember& member : kOptionalMembers) {
@@ -142,7 +127,7 @@ void complete_configuration(CodecMetadata& codec, const ChunkSpec& spec) {
     }
   }
   if (codec.name == "blosc") complete_blosc(configuration, spec.data_type);
-  if (codec.name == "transpose") spell_out_order(configuration, spec.shape.size());
+  if (codec.name == "transpose") state_axes(codec, spec.shape.size());
   if (codec.name == "sharding_indexed") complete_shards(configuration, spec);
   if (codec.name == "n5_default") complete_n5(configuration, spec);
   if (codec.name == "numcodecs.shuffle" && lacks_member(configuration, "elementsize")) {
@@ -174,19 +159,21 @@ class Completion {
   }
 
  private:
-  void add(const CodecMetadata& metadata, Codec made) {
+  void add(const CodecMetadata& metadata, Codec codec) {
     using ArrayToArray = std::unique_ptr<const ArrayToArrayCodec>;
     using OfBytes = std::unique_ptr<const BytesToBytesCodec>;
-    if (std::holds_alternative<OfBytes>(made) || metadata.name == "numcodecs.shuffle") make_bytes();
-    if (auto* filter = std::get_if<std::unique_ptr<const Filter>>(&made)) {
+    if (std::holds_alternative<OfBytes>(codec) || metadata.name == "numcodecs.shuffle") {
+      make_bytes();
+    }
+    if (auto* filter = std::get_if<std::unique_ptr<const Filter>>(&codec)) {
       if (are_bytes_) {
         spec_.data_type = (*filter)->encoded_type();
       } else {
         spec_ = make_array_filter(std::move(*filter), spec_, Endian::little)->encoded_spec();
       }
-    } else if (!std::holds_alternative<OfBytes>(made)) {
+    } else if (!std::holds_alternative<OfBytes>(codec)) {
       if (are_bytes_) throw Error("it takes an array, but a codec before it has made bytes");
-      const auto* of_array = std::get_if<ArrayToArray>(&made);
+      const auto* of_array = std::get_if<ArrayToArray>(&codec);
       if (of_array == nullptr) {
         are_bytes_ = true;
       } else {

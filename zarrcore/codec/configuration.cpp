@@ -15,6 +15,10 @@ Error wrong(std::string_view key, const Json& value, const std::string& expected
                " is expected");
 }
 
+Error missing(std::string_view key) {
+  return Error("\"" + std::string(key) + "\" is missing");
+}
+
 }  // namespace
 
 std::int64_t integer_option(const Json& configuration, std::string_view key,
@@ -49,7 +53,12 @@ const Json* number_option(const Json& configuration, std::string_view key) {
 
 const Json& number_member(const Json& configuration, std::string_view key) {
   if (const Json* member = number_option(configuration, key)) return *member;
-  throw Error("\"" + std::string(key) + "\" is missing");
+  throw missing(key);
+}
+
+std::string text_member(const Json& configuration, std::string_view key) {
+  if (auto text = text_option(configuration, key)) return *std::move(text);
+  throw missing(key);
 }
 
 }  // namespace zarrcore

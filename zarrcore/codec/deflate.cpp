@@ -52,10 +52,6 @@ libdeflate_decompressor* thread_decompressor() {
   return decompressor.get();
 }
 
-bool is_all_zero(ByteSpan bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
-}
-
 // Inflates the data, or all members one after the other; `written` counts the decoded bytes. Like
 // Python, ignores anything after a stream, and zeros after members. Returns success or
 // LIBDEFLATE_INSUFFICIENT_SPACE.
@@ -77,7 +73,7 @@ libdeflate_result inflate(const DeflateFormat& format, ByteSpan encoded, Mutable
     }
     encoded = encoded.subspan(consumed);
     written += produced;
-  } while (format.has_members && !is_all_zero(encoded));
+  } while (format.has_members && !is_zero(encoded));
   return LIBDEFLATE_SUCCESS;
 }
 
@@ -127,7 +123,7 @@ class DeflateCodec final : public BytesToBytesCodec {
   }
 
  private:
-  std::string name() const { return format_.name; }
+  std::string name() const override { return format_.name; }
 
   const DeflateFormat& format_;
   int level_;

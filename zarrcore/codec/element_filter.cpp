@@ -15,14 +15,8 @@
 namespace zarrcore {
 namespace {
 
-void swap_elements(MutableByteSpan elements, const NumpyType& type) {
-  // For types with a type string, all units have one size and fill the element.
-  const std::vector<ByteUnit> units = byte_units(type.type);
-  if (!units.empty()) swap_bytes(elements, units.front().size);
-}
-
-// Returns `bytes`, elements of `type`, in the host's byte order, in `held` if that changes them.
-ByteSpan in_host_order(ByteSpan bytes, const NumpyType& type, Buffer& held) {
+// Returns `bytes`, elements of `type`, after swap_elements(), in `held` if that changes them.
+ByteSpan swapped(ByteSpan bytes, const NumpyType& type, Buffer& held) {
   if (type.endian == kHostEndian) return bytes;
   held = Buffer::copy_of(bytes);
   swap_elements(held.span(), type);
@@ -30,6 +24,13 @@ ByteSpan in_host_order(ByteSpan bytes, const NumpyType& type, Buffer& held) {
 }
 
 }  // namespace
+
+void swap_elements(MutableByteSpan elements, const NumpyType& type) {
+  if (type.endian == kHostEndian) return;
+  // For types with a type string, all units have one size and fill the element.
+  const std::vector<ByteUnit> units = byte_units(type.type);
+  if (!units.empty()) swap_bytes(elements, units.front().size);
+}
 
 ElementFilter::ElementFilter(std::string name, NumpyType decoded, NumpyType encoded)
     : name_(std::move(name)), decoded_(std::move(decoded)), encoded_(std::move(encoded)) {}
@@ -58,10 +59,10 @@ Buffer ElementFilter::encode(ByteSpan decoded) const {
   if (!size) throw Error(name_ + ": too many elements");
   Buffer encoded(*size);
   Buffer held;
-  const std::byte* elements = in_host_order(decoded, decoded_, held).data();
+  const std::byte* elements = swapped(decoded, decoded_, held).data();
   encode_elements(elements, encoded.data(), count);
   check_held(elements, encoded.data(), count);
-  if (encoded_.endian != kHostEndian) swap_elements(encoded.span(), encoded_);
+  swap_elements(encoded.span(), encoded_);
   return encoded;
 }
 
@@ -94,16 +95,8 @@ void ElementFilter::decode(ByteSpan encoded, MutableByteSpan decoded) const {
   const std::size_t count = count_elements(encoded, encoded_.type);
   check_size(name_ + ": ", max_decoded_size(encoded), decoded.size());
   Buffer held;
-  decode_elements(in_host_order(encoded, encoded_, held).data(), decoded.data(), count);
-  if (decoded_.endian != kHostEndian) swap_elements(decoded, decoded_);
-}
-
-Buffer ElementFilter::decode(ByteSpan encoded, std::uint64_t max_size) const {
-  const std::uint64_t size = max_decoded_size(encoded);
-  check_max_size(name_ + ": ", size, max_size);
-  Buffer decoded(size);
-  decode(encoded, decoded.span());
-  return decoded;
+  decode_elements(swapped(encoded, encoded_, held).data(), decoded.data(), count);
+  swap_elements(decoded, decoded_);
 }
 
 NumpyType numpy_type_option(const Json& configuration, std::string_view key,
@@ -127,8 +120,8 @@ class ArrayFilter final : public ArrayToArrayCodec {
  public:
   ArrayFilter(std::unique_ptr<const Filter> filter, const ChunkSpec& spec, Endian input_endian)
       : filter_(std::move(filter)),
-        decoded_unit_(swapped_unit(spec.data_type, input_endian)),
-        encoded_unit_(swapped_unit(filter_->encoded_type(), filter_->encoded_endian())),
+        decoded_{spec.data_type, input_endian},
+        encoded_{filter_->encoded_type(), filter_->encoded_endian()},
         encoded_spec_{filter_->encoded_shape(spec.shape), filter_->encoded_type(), {}} {
     // Like zarr-python, which casts the fill value instead of filtering it.
     encoded_spec_.fill_value.resize(memory_size(encoded_spec_.data_type.item_size));
@@ -145,36 +138,22 @@ class ArrayFilter final : public ArrayToArrayCodec {
 
   void encode(ByteSpan decoded, MutableByteSpan encoded) const override {
     Buffer held;
-    const Buffer bytes = filter_->encode(swapped(decoded, decoded_unit_, held));
+    const Buffer bytes = filter_->encode(swapped(decoded, decoded_, held));
     check_size("a filter makes ", bytes.size(), encoded.size());
     if (!bytes.empty()) std::memcpy(encoded.data(), bytes.data(), bytes.size());
-    if (encoded_unit_ > 1) swap_bytes(encoded, encoded_unit_);
+    swap_elements(encoded, encoded_);
   }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     Buffer held;
-    filter_->decode(swapped(encoded, encoded_unit_, held), decoded);
-    if (decoded_unit_ > 1) swap_bytes(decoded, decoded_unit_);
+    filter_->decode(swapped(encoded, encoded_, held), decoded);
+    swap_elements(decoded, decoded_);
   }
 
  private:
-  // The size of the numbers whose bytes must be swapped; 1 when they are in the host's order.
-  static std::uint64_t swapped_unit(const DataType& type, Endian endian) {
-    const std::vector<ByteUnit> units = byte_units(type);
-    return endian == kHostEndian || units.empty() ? 1 : units.front().size;
-  }
-
-  // Returns `bytes` with each `unit` of them reversed, in `held` if that changes anything.
-  static ByteSpan swapped(ByteSpan bytes, std::uint64_t unit, Buffer& held) {
-    if (unit == 1) return bytes;
-    held = Buffer::copy_of(bytes);
-    swap_bytes(held.span(), unit);
-    return held.span();
-  }
-
   std::unique_ptr<const Filter> filter_;
-  std::uint64_t decoded_unit_;
-  std::uint64_t encoded_unit_;
+  NumpyType decoded_;
+  NumpyType encoded_;
   ChunkSpec encoded_spec_;
 };
 

@@ -40,7 +40,7 @@ class ElementFilter : public Filter {
   std::uint64_t max_decoded_size(ByteSpan encoded) const final;
   Buffer encode(ByteSpan decoded) const final;
   void decode(ByteSpan encoded, MutableByteSpan decoded) const final;
-  Buffer decode(ByteSpan encoded, std::uint64_t max_size) const final;
+  std::string name() const final { return name_; }
   DataType encoded_type() const final { return encoded_.type; }
   Endian encoded_endian() const final { return encoded_.endian; }
 
@@ -71,6 +71,9 @@ class ElementFilter : public Filter {
   NumpyType decoded_;
   NumpyType encoded_;
 };
+
+// Changes `elements` of `type` from its byte order to the host's, or back.
+void swap_elements(MutableByteSpan elements, const NumpyType& type);
 
 // The data type `key` of a filter, as NumPy spells it; `fallback` when it is missing or null.
 // Throws Error when it is not a data type.

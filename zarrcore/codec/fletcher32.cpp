@@ -40,7 +40,7 @@ std::uint32_t fletcher32(ByteSpan bytes) {
 }  // namespace
 
 Codec make_fletcher32(const Json& /*configuration*/, const ChunkSpec& /*spec*/) {
-  return make_checksum_codec("fletcher32", ChecksumLocation::end, fletcher32);
+  return make_checksum_codec("fletcher32", {}, ChecksumLocation::end, fletcher32);
 }
 
 }  // namespace zarrcore

@@ -75,7 +75,7 @@ Codec make_jenkins_lookup3(const Json& configuration, const ChunkSpec& /*spec*/)
   if (!std::in_range<std::uint32_t>(initval)) {
     throw Error("\"initval\" is " + std::to_string(initval) + ", not a number of 32 bits");
   }
-  return make_checksum_codec("jenkins_lookup3", ChecksumLocation::end,
+  return make_checksum_codec("jenkins_lookup3", {}, ChecksumLocation::end,
                              [prefix = parse_prefix(configuration),
                               start = static_cast<std::uint32_t>(initval)](ByteSpan bytes) {
                                if (prefix.empty()) return jenkins_lookup3(bytes, start);

@@ -114,22 +114,13 @@ class Lz4Codec final : public BytesToBytesCodec {
     return encoded;
   }
 
+  std::string name() const override { return "lz4"; }
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     const std::uint64_t size = stated_size(encoded);
     check_size("lz4: ", size, decoded.size());
     const std::size_t written = with_context(
         "lz4", [&] { return decompress_block(encoded.subspan(kHeaderSize), decoded); });
     if (written != size) throw Error("lz4: the data is corrupt");
-  }
-
-  Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
-    const std::uint64_t size = stated_size(encoded);
-    if (size > std::min(max_size, max_decoded_size(encoded))) {
-      throw Error("lz4: " + std::to_string(size) + " bytes, more than can be right");
-    }
-    Buffer decoded(size);
-    decode(encoded, decoded.span());
-    return decoded;
   }
 
  private:

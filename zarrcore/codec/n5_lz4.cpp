@@ -121,6 +121,7 @@ class N5Lz4Codec final : public BytesToBytesCodec {
     return Buffer::copy_of(ByteSpan(encoded));
   }
 
+  std::string name() const override { return "lz4"; }
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     check_size("lz4: ", max_decoded_size(encoded), decoded.size());
     while (!encoded.empty()) {
@@ -139,14 +140,6 @@ class N5Lz4Codec final : public BytesToBytesCodec {
         throw Error("lz4: the checksum does not fit the data");
       }
     }
-  }
-
-  Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
-    const std::uint64_t size = max_decoded_size(encoded);
-    check_max_size("lz4: ", size, max_size);
-    Buffer decoded(size);
-    decode(encoded, decoded.span());
-    return decoded;
   }
 
  private:

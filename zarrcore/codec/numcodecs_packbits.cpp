@@ -6,6 +6,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/codec/codec.h"
+#include "zarrcore/codec/configuration.h"
 
 namespace zarrcore {
 namespace {
@@ -17,7 +18,14 @@ class NumcodecsPackbitsFilter final : public Filter {
   }
 
   std::uint64_t max_decoded_size(ByteSpan encoded) const override {
-    return encoded.empty() ? 0 : checked_multiply(encoded.size() - 1, 8).value_or(UINT64_MAX);
+    if (encoded.empty()) throw Error("packbits: there are no bytes");
+    const auto padding = std::to_integer<std::uint64_t>(encoded[0]);
+    const std::uint64_t bits = checked_multiply(encoded.size() - 1, 8).value_or(UINT64_MAX);
+    if (padding > 7 || padding > bits) {
+      throw Error("packbits: " + std::to_string(padding) + " bits of padding in " +
+                  std::to_string(encoded.size() - 1) + " bytes");
+    }
+    return bits - padding;
   }
 
   DataType encoded_type() const override { return {TypeKind::unsigned_integer, 1}; }
@@ -39,39 +47,9 @@ class NumcodecsPackbitsFilter final : public Filter {
     return encoded;
   }
 
+  std::string name() const override { return "packbits"; }
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
-    const std::uint64_t size = decoded_size(encoded);
-    if (size != decoded.size()) {
-      throw Error("packbits: " + std::to_string(size) + " bits where " +
-                  std::to_string(decoded.size()) + " are expected");
-    }
-    unpack(encoded, decoded);
-  }
-
-  Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
-    const std::uint64_t size = decoded_size(encoded);
-    if (size > max_size) {
-      throw Error("packbits: " + std::to_string(size) + " bits, more than the " +
-                  std::to_string(max_size) + " that can be right");
-    }
-    Buffer decoded(size);
-    unpack(encoded, decoded.span());
-    return decoded;
-  }
-
- private:
-  std::uint64_t decoded_size(ByteSpan encoded) const {
-    if (encoded.empty()) throw Error("packbits: there are no bytes");
-    const auto padding = std::to_integer<std::uint64_t>(encoded[0]);
-    const std::uint64_t bits = max_decoded_size(encoded);
-    if (padding > 7 || padding > bits) {
-      throw Error("packbits: " + std::to_string(padding) + " bits of padding in " +
-                  std::to_string(encoded.size() - 1) + " bytes");
-    }
-    return bits - padding;
-  }
-
-  static void unpack(ByteSpan encoded, MutableByteSpan decoded) {
+    check_size("packbits: ", max_decoded_size(encoded), decoded.size());
     for (std::size_t i = 0; i < decoded.size(); ++i) {
       decoded[i] = encoded[1 + i / 8] >> (7 - i % 8) & std::byte{1};
     }

@@ -1,14 +1,101 @@
-#include "zarrcore/codec/object_list.h"
-
+// The object codecs json2 and msgpack2 of numcodecs: a chunk is one list of the elements, as JSON
+// or MessagePack, nested by dimension, followed by two more items: the data type as NumPy spells it
+// ("|O") and the shape. Their predecessors json and msgpack have no shape: the list is flat, or
+// nested like the chunk. Elements are texts here; other elements of a list are read as their JSON
+// text. They would be written as texts, so a chunk with such elements can only be replaced as a
+// whole.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/json.h"
 #include "zarrcore/base/text_encoding.h"
+#include "zarrcore/codec/codec.h"
+#include "zarrcore/codec/configuration.h"
 #include "zarrcore/dtype/dispatch.h"
 
 namespace zarrcore {
 namespace {
+
+struct ListFormat {
+  Json (*parse)(ByteSpan encoded);
+  Buffer (*write)(const Json& list);
+};
+
+Json parse_json_list(ByteSpan encoded) {
+  return parse_json({reinterpret_cast<const char*>(encoded.data()), encoded.size()});
+}
+
+Buffer write_json_list(const Json& list) {
+  // ASCII only, like numcodecs: its bytes are the same in all encodings.
+  return Buffer::copy_of(list.dump(-1, ' ', true));
+}
+
+// Reads a document without keeping it, and stops where it is nested too deeply: the JSON library is
+// recursive.
+class DepthCheck final : public nlohmann::json_sax<Json> {
+ public:
+  bool is_too_deep() const { return depth_ > kMaxJsonDepth; }
+
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(number_integer_t /*value*/) override { return true; }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+  bool string(string_t& /*value*/) override { return true; }
+  bool binary(binary_t& /*value*/) override { return true; }
+  bool key(string_t& /*value*/) override { return true; }
+  bool start_object(std::size_t /*size*/) override { return enter(); }
+  bool end_object() override { return leave(); }
+  bool start_array(std::size_t /*size*/) override { return enter(); }
+  bool end_array() override { return leave(); }
+  // The second reading reports it.
+  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*exception*/) override {
+    return false;
+  }
+
+ private:
+  bool enter() {
+    ++depth_;
+    return !is_too_deep();
+  }
+  bool leave() {
+    --depth_;
+    return true;
+  }
+
+  std::size_t depth_ = 0;
+};
+
+Json parse_msgpack_list(ByteSpan encoded) {
+  const auto* begin = reinterpret_cast<const std::uint8_t*>(encoded.data());
+  const auto* end = begin + encoded.size();
+  DepthCheck check;
+  Json::sax_parse(begin, end, &check, Json::input_format_t::msgpack);
+  if (check.is_too_deep()) {
+    throw Error("nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
+  }
+  try {
+    return Json::from_msgpack(begin, end);
+  } catch (const Json::exception& exception) {
+    // The library's text starts with its own exception number in brackets.
+    std::string_view reason = exception.what();
+    if (const auto number = reason.find("] "); number != std::string_view::npos) {
+      reason.remove_prefix(number + 2);
+    }
+    throw Error("not valid MessagePack: " + std::string(reason));
+  }
+}
+
+Buffer write_msgpack_list(const Json& list) {
+  const std::vector<std::uint8_t> bytes = Json::to_msgpack(list);
+  return Buffer::copy_of(std::as_bytes(std::span(bytes)));
+}
+
+constexpr ListFormat kJsonList{parse_json_list, write_json_list};
+constexpr ListFormat kMsgpackList{parse_msgpack_list, write_msgpack_list};
 
 using Lengths = std::span<const std::uint64_t>;
 
@@ -48,86 +135,129 @@ std::string text_of(const Json& value) {
   return dump_json(value);
 }
 
+class ObjectListCodec final : public ArrayToBytesCodec {
+ public:
+  // Messages start with `name`. Only a codec whose lists include the shape has a name that ends
+  // with 2. Throws Error when the elements of `spec` are not strings.
+  ObjectListCodec(std::string name, const ListFormat& format, const ChunkSpec& spec)
+      : name_(std::move(name)),
+        format_(format),
+        has_shape_(name_.ends_with('2')),
+        shape_(spec.shape),
+        count_(spec.byte_count() / spec.data_type.item_size) {
+    check_type(spec.data_type.kind == TypeKind::variable_string, spec.data_type);
+    if (shape_.size() >= kMaxJsonDepth) throw Error("the array has too many dimensions");
+  }
+
+  std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
+  std::uint64_t max_encoded_size() const override { return max_stored_size(count_); }
+
+  Buffer encode(ByteSpan decoded) const override {
+    const std::byte* element = decoded.data();
+    Json list = nested_list(has_shape_ ? shape_ : Shape{count_}, element);
+    if (has_shape_ && shape_.empty()) list = Json::array({std::move(list)});
+    list.push_back("|O");
+    if (has_shape_) list.push_back(shape_);
+    return with_context(name_, [&] { return format_.write(list); });
+  }
+
+  void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
+    with_context(name_, [&] {
+      const Json list = format_.parse(encoded);
+      const std::vector<const Json*> elements = elements_of(list);
+      std::string texts;
+      std::vector<std::size_t> ends;
+      for (const Json* item : elements) {
+        const std::string text = text_of(*item);
+        if (!is_utf8(text)) {
+          throw Error("element " + std::to_string(ends.size()) + " is not UTF-8");
+        }
+        texts += text;
+        ends.push_back(texts.size());
+      }
+      arena.keep(texts, ends, decoded);
+    });
+  }
+
+  bool keeps_elements() const override { return false; }
+  void check_kept(ByteSpan encoded) const override {
+    with_context(name_, [&] {
+      const Json list = format_.parse(encoded);
+      const std::vector<const Json*> elements = elements_of(list);
+      for (std::size_t i = 0; i < elements.size(); ++i) {
+        if (elements[i]->is_string()) continue;
+        throw Error("element " + std::to_string(i) + " of the chunk is " + excerpt(*elements[i]) +
+                    ", which would become a text: the chunk cannot be written in part");
+      }
+    });
+  }
+
+ private:
+  // The elements inside `list` in C order. Throws Error when it does not have this shape.
+  std::vector<const Json*> elements_of(const Json& list) const {
+    const std::size_t trailer = has_shape_ ? 2 : 1;
+    if (!list.is_array() || list.size() < trailer) {
+      throw Error(std::string("the chunk is not a list that ends with a data type") +
+                  (has_shape_ ? " and a shape" : ""));
+    }
+    const std::size_t items = list.size() - trailer;
+    // Where both have as many items, lists of the length of the second dimension are nested ones.
+    const auto is_row = [&](const Json& item) {
+      return item.is_array() && shape_.size() > 1 && item.size() == shape_[1];
+    };
+    const bool is_nested =
+        items != count_ || (items != 0 && std::all_of(list.begin(), list.end() - 1, is_row));
+    const Shape shape = has_shape_  ? as_unsigned_list(list.back(), "the shape")
+                        : is_nested ? shape_
+                                    : Shape{count_};
+    if (shape != shape_ && shape != Shape{count_}) {
+      throw Error("the shape is " + excerpt(list.back()) + " where " + excerpt(Json(shape_)) +
+                  " is expected");
+    }
+    if (items != (shape.empty() ? 1 : shape[0])) {
+      throw Error("the list has " + std::to_string(items) +
+                  " items, which does not match its shape " + excerpt(Json(shape)));
+    }
+    std::vector<const Json*> elements;
+    const Lengths lengths = Lengths(shape).subspan(shape.empty() ? 0 : 1);
+    for (std::size_t i = 0; i < items; ++i) flatten(list[i], lengths, elements);
+    return elements;
+  }
+
+  std::string name_;
+  const ListFormat& format_;
+  bool has_shape_;
+  Shape shape_;
+  std::uint64_t count_;
+};
+
+void check_encoding(const Json& configuration) {
+  static constexpr std::array<std::string_view, 5> kEncodings{"utf-8", "utf8", "UTF-8", "ascii",
+                                                              "us-ascii"};
+  const auto encoding = text_option(configuration, "encoding");
+  if (encoding && std::find(kEncodings.begin(), kEncodings.end(), *encoding) == kEncodings.end()) {
+    throw Error("\"encoding\" is \"" + *encoding + "\", which is not supported");
+  }
+}
+
 }  // namespace
 
-ObjectListCodec::ObjectListCodec(std::string name, const ChunkSpec& spec)
-    : name_(std::move(name)),
-      has_shape_(name_.ends_with('2')),
-      shape_(spec.shape),
-      count_(spec.byte_count() / spec.data_type.item_size) {
-  if (spec.data_type.kind != TypeKind::variable_string) {
-    throw Error("this codec is not for elements of the type " + type_name(spec.data_type));
-  }
-  if (shape_.size() >= kMaxJsonDepth) throw Error("the array has too many dimensions");
+Codec make_json(const Json& configuration, const ChunkSpec& spec) {
+  check_encoding(configuration);
+  return std::make_unique<ObjectListCodec>("json", kJsonList, spec);
 }
 
-Buffer ObjectListCodec::encode(ByteSpan decoded) const {
-  const std::byte* element = decoded.data();
-  Json list = nested_list(has_shape_ ? shape_ : Shape{count_}, element);
-  if (has_shape_ && shape_.empty()) list = Json::array({std::move(list)});
-  list.push_back("|O");
-  if (has_shape_) list.push_back(shape_);
-  return with_context(name_, [&] { return write(list); });
+Codec make_json2(const Json& configuration, const ChunkSpec& spec) {
+  check_encoding(configuration);
+  return std::make_unique<ObjectListCodec>("json2", kJsonList, spec);
 }
 
-std::vector<const Json*> ObjectListCodec::elements_of(const Json& list) const {
-  const std::size_t trailer = has_shape_ ? 2 : 1;
-  if (!list.is_array() || list.size() < trailer) {
-    throw Error(std::string("the chunk is not a list that ends with a data type") +
-                (has_shape_ ? " and a shape" : ""));
-  }
-  const std::size_t items = list.size() - trailer;
-  // Where both have as many items, lists of the length of the second dimension are nested ones.
-  const auto is_row = [&](const Json& item) {
-    return item.is_array() && shape_.size() > 1 && item.size() == shape_[1];
-  };
-  const bool is_nested =
-      items != count_ || (items != 0 && std::all_of(list.begin(), list.end() - 1, is_row));
-  const Shape shape = has_shape_  ? as_unsigned_list(list.back(), "the shape")
-                      : is_nested ? shape_
-                                  : Shape{count_};
-  if (shape != shape_ && shape != Shape{count_}) {
-    throw Error("the shape is " + excerpt(list.back()) + " where " + excerpt(Json(shape_)) +
-                " is expected");
-  }
-  if (items != (shape.empty() ? 1 : shape[0])) {
-    throw Error("the list has " + std::to_string(items) +
-                " items, which does not match its shape " + excerpt(Json(shape)));
-  }
-  std::vector<const Json*> elements;
-  const Lengths lengths = Lengths(shape).subspan(shape.empty() ? 0 : 1);
-  for (std::size_t i = 0; i < items; ++i) flatten(list[i], lengths, elements);
-  return elements;
+Codec make_msgpack(const Json& /*configuration*/, const ChunkSpec& spec) {
+  return std::make_unique<ObjectListCodec>("msgpack", kMsgpackList, spec);
 }
 
-void ObjectListCodec::check_kept(ByteSpan encoded) const {
-  with_context(name_, [&] {
-    const Json list = parse(encoded);
-    const std::vector<const Json*> elements = elements_of(list);
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-      if (elements[i]->is_string()) continue;
-      throw Error("element " + std::to_string(i) + " of the chunk is " + excerpt(*elements[i]) +
-                  ", which would become a text: the chunk cannot be written in part");
-    }
-  });
-}
-
-void ObjectListCodec::decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const {
-  with_context(name_, [&] {
-    const Json list = parse(encoded);
-    const std::vector<const Json*> elements = elements_of(list);
-    std::string texts;
-    std::vector<std::size_t> ends;
-    for (const Json* item : elements) {
-      const std::string text = text_of(*item);
-      if (!is_utf8(text)) {
-        throw Error("element " + std::to_string(ends.size()) + " is not UTF-8");
-      }
-      texts += text;
-      ends.push_back(texts.size());
-    }
-    arena.keep(texts, ends, decoded);
-  });
+Codec make_msgpack2(const Json& /*configuration*/, const ChunkSpec& spec) {
+  return std::make_unique<ObjectListCodec>("msgpack2", kMsgpackList, spec);
 }
 
 }  // namespace zarrcore

@@ -141,14 +141,6 @@ class PackbitsCodec final : public ArrayToBytesCodec {
   unsigned padding_bits_ = 0;
 };
 
-PaddingByte parse_padding_encoding(const Json& configuration) {
-  const std::string text = text_option(configuration, "padding_encoding").value_or("none");
-  if (text == "none") return PaddingByte::none;
-  if (text == "first_byte") return PaddingByte::first;
-  if (text == "last_byte") return PaddingByte::last;
-  throw Error("\"padding_encoding\" is \"" + text + "\", not none, first_byte or last_byte");
-}
-
 }  // namespace
 
 Codec make_packbits(const Json& configuration, const ChunkSpec& spec) {
@@ -160,9 +152,12 @@ Codec make_packbits(const Json& configuration, const ChunkSpec& spec) {
     throw Error("the bits " + std::to_string(first) + " to " + std::to_string(last) +
                 " are none of " + type_name(spec.data_type));
   }
+  const auto padding_byte = choice_option(configuration, "padding_encoding", PaddingByte::none,
+                                          {{"none", PaddingByte::none},
+                                           {"first_byte", PaddingByte::first},
+                                           {"last_byte", PaddingByte::last}});
   return std::make_unique<PackbitsCodec>(spec, component, static_cast<unsigned>(first),
-                                         static_cast<unsigned>(last),
-                                         parse_padding_encoding(configuration));
+                                         static_cast<unsigned>(last), padding_byte);
 }
 
 }  // namespace zarrcore

@@ -62,21 +62,15 @@ struct PackedIntegers {
   }
 };
 
-// `byteorder` as NumPy spells it; little-endian if it is missing or native.
-Endian byte_order_option(const Json& configuration) {
-  const std::string order = text_option(configuration, "byteorder").value_or("=");
-  if (order == "=" || order == "<" || order == "|") return Endian::little;
-  if (order == ">") return Endian::big;
-  throw Error("\"byteorder\" is \"" + order + "\", neither < nor >");
-}
-
 // A codec of floats of `size` bytes, which `to_float` turns into numbers of type float32.
 Codec make_floats(std::string name, std::size_t size, const Json& configuration,
                   const ChunkSpec& spec, float (*to_float)(std::uint32_t bits)) {
   if (spec.data_type != DataType{TypeKind::floating, sizeof(float)}) {
     throw Error("the data type is " + type_name(spec.data_type) + " where float32 is expected");
   }
-  const Endian endian = byte_order_option(configuration);
+  const auto endian = choice_option(
+      configuration, "byteorder", Endian::little,
+      {{"=", Endian::little}, {"<", Endian::little}, {"|", Endian::little}, {">", Endian::big}});
   const auto encoded_size = [=](std::uint64_t decoded_size) {
     return checked_multiply(decoded_size / sizeof(float), size);
   };

@@ -33,16 +33,10 @@ class Predictor final : public Filter {
   Buffer encode(ByteSpan /*decoded*/) const override { throw only_decodes(name_); }
   bool can_encode() const override { return false; }
 
+  std::string name() const override { return name_; }
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     check_size(name_ + ": ", encoded.size(), decoded.size());
     with_context(name_, [&] { undo_(encoded, decoded); });
-  }
-
-  Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
-    check_max_size(name_ + ": ", encoded.size(), max_size);
-    Buffer decoded(encoded.size());
-    decode(encoded, decoded.span());
-    return decoded;
   }
 
  private:

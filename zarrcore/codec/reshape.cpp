@@ -45,20 +45,18 @@ std::uint64_t parse_dimensions(const Json& item, const Shape& decoded) {
 }
 
 Shape parse_shape(const Json& configuration, const Shape& decoded) {
-  const Json* member = find_member(configuration, "shape");
-  if (member == nullptr) throw Error("\"shape\" is missing");
-  if (!member->is_array()) {
-    throw Error("\"shape\" is " + std::string(describe_kind(*member)) +
-                " where a list is expected");
+  const Json& member = required_member(configuration, "shape");
+  if (!member.is_array()) {
+    throw Error("\"shape\" is " + std::string(describe_kind(member)) + " where a list is expected");
   }
   const auto fail = [&]() -> Error {
-    return Error("\"shape\" is " + excerpt(*member) + ", which does not hold chunks of the shape " +
+    return Error("\"shape\" is " + excerpt(member) + ", which does not hold chunks of the shape " +
                  excerpt(Json(decoded)));
   };
   const std::uint64_t count = checked_product(decoded).value_or(UINT64_MAX);
   Shape shape;
   std::size_t open = SIZE_MAX;  // the dimension that takes the remaining length
-  for (const Json& item : *member) {
+  for (const Json& item : member) {
     // The library takes 2^64 - 1 for -1.
     if (item.is_number_integer() && !item.is_number_unsigned() && item == -1) {
       if (open != SIZE_MAX) throw Error("\"shape\" holds -1 more than once");

@@ -11,9 +11,7 @@ namespace zarrcore {
 namespace {
 
 Shape parse_inner_shape(const Json& configuration, const ChunkSpec& spec) {
-  const Json* member = find_member(configuration, "chunk_shape");
-  if (member == nullptr) throw Error("\"chunk_shape\" is missing");
-  Shape shape = as_unsigned_list(*member, "\"chunk_shape\"");
+  Shape shape = as_unsigned_list(required_member(configuration, "chunk_shape"), "\"chunk_shape\"");
   if (shape.size() != spec.shape.size()) {
     throw Error("\"chunk_shape\" has " + std::to_string(shape.size()) + " dimensions, the shard " +
                 std::to_string(spec.shape.size()));
@@ -38,11 +36,10 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
   }
   inner_chain_ = std::make_unique<const CodecChain>(codecs_member(configuration, "codecs"), inner);
 
-  ChunkSpec index;
-  index.shape = inner_grid_;
-  index.shape.push_back(2);
-  index.data_type = {TypeKind::unsigned_integer, sizeof(std::uint64_t)};
-  index.fill_value.resize(sizeof(std::uint64_t));
+  Shape index_shape = inner_grid_;
+  index_shape.push_back(2);
+  const ChunkSpec index =
+      spec_with_zero(std::move(index_shape), {TypeKind::unsigned_integer, sizeof(std::uint64_t)});
   index_chain_ =
       std::make_unique<const CodecChain>(codecs_member(configuration, "index_codecs"), index);
   const auto index_size = index_chain_->encoded_size();
@@ -51,12 +48,8 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
   inner_count_ = static_cast<std::size_t>(index.byte_count() / (2 * sizeof(std::uint64_t)));
   index_size_ = memory_size(*index_size);
 
-  if (const auto location = text_option(configuration, "index_location")) {
-    if (*location != "start" && *location != "end") {
-      throw Error("\"index_location\" is \"" + *location + "\", neither start nor end");
-    }
-    index_at_end_ = *location == "end";
-  }
+  index_at_end_ =
+      choice_option(configuration, "index_location", true, {{"start", false}, {"end", true}});
 
   const Strides strides = c_strides(spec.shape, spec.data_type.item_size);
   for (const std::size_t axis : inner_chain_->axis_order()) inner_strides_.push_back(strides[axis]);

@@ -37,6 +37,7 @@ class ShuffleFilter final : public Filter {
     return encoded;
   }
 
+  std::string name() const override { return "shuffle"; }
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     check_size("shuffle: ", encoded.size(), decoded.size());
     const std::size_t count = count_elements(encoded);
@@ -45,13 +46,6 @@ class ShuffleFilter final : public Filter {
       const std::byte* plane = encoded.data() + k * count;
       for (std::size_t i = 0; i < count; ++i) decoded[i * element_size + k] = plane[i];
     }
-  }
-
-  Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
-    check_max_size("shuffle: ", encoded.size(), max_size);
-    Buffer decoded(encoded.size());
-    decode(encoded, decoded.span());
-    return decoded;
   }
 
  private:

@@ -8,14 +8,6 @@
 #include "zarrcore/codec/configuration.h"
 
 namespace zarrcore {
-namespace {
-
-bool is_padding(ByteSpan bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
-}
-
-}  // namespace
-
 // Reads all streams as if they were one.
 class StreamCodec::Reader {
  public:
@@ -30,7 +22,7 @@ class StreamCodec::Reader {
         if (rest.empty() || !encoded_.empty()) continue;
         throw Error(codec_.name_ + ": the data ends too early");
       }
-      decoder_ = is_padding(encoded_) ? nullptr : codec_.make_decoder(size_);
+      decoder_ = is_zero(encoded_) ? nullptr : codec_.make_decoder(size_);
       is_first_ = false;
       is_untouched_ = true;
     }

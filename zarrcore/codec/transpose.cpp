@@ -45,13 +45,12 @@ class TransposeCodec final : public ArrayToArrayCodec {
 };
 
 std::vector<std::size_t> parse_order(const Json& configuration, std::size_t rank) {
-  const Json* member = find_member(configuration, "order");
-  if (member == nullptr) throw Error("\"order\" is missing");
+  const Json& member = required_member(configuration, "order");
   std::vector<std::size_t> order(rank);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (*member == "C") return order;
-  if (*member == "F") return {order.rbegin(), order.rend()};
-  const auto list = as_unsigned_list(*member, "\"order\"");
+  if (member == "C") return order;
+  if (member == "F") return {order.rbegin(), order.rend()};
+  const auto list = as_unsigned_list(member, "\"order\"");
   std::vector<bool> seen(rank, false);
   if (list.size() != rank) {
     throw Error("\"order\" has " + std::to_string(list.size()) + " dimensions, the array " +
@@ -60,7 +59,7 @@ std::vector<std::size_t> parse_order(const Json& configuration, std::size_t rank
   for (std::size_t i = 0; i < rank; ++i) {
     const auto axis = static_cast<std::size_t>(std::min<std::uint64_t>(list[i], rank));
     if (axis == rank || seen[axis]) {
-      throw Error("\"order\" is " + excerpt(*member) + ", not a permutation");
+      throw Error("\"order\" is " + excerpt(member) + ", not a permutation");
     }
     seen[axis] = true;
     order[i] = axis;

@@ -13,6 +13,7 @@
 #include "zarrcore/base/text.h"
 #include "zarrcore/base/text_encoding.h"
 #include "zarrcore/codec/codec.h"
+#include "zarrcore/codec/configuration.h"
 #include "zarrcore/dtype/dispatch.h"
 
 namespace zarrcore {
@@ -172,17 +173,15 @@ class PaddedVlenCodec final : public ArrayToBytesCodec {
 Codec make_vlen(const ChunkSpec& spec, TypeKind variable, TypeKind padded) {
   const TypeKind kind = spec.data_type.kind;
   if (kind == variable) return std::make_unique<VlenCodec>(spec);
-  if (kind == padded) return std::make_unique<PaddedVlenCodec>(spec, variable);
-  throw Error("it is not for elements of the type " + type_name(spec.data_type));
+  check_type(kind == padded, spec.data_type);
+  return std::make_unique<PaddedVlenCodec>(spec, variable);
 }
 
 }  // namespace
 
 // zarrs: for elements of either type.
 Codec make_vlen_v2(const Json& /*configuration*/, const ChunkSpec& spec) {
-  if (!spec.data_type.is_variable()) {
-    throw Error("it is not for elements of the type " + type_name(spec.data_type));
-  }
+  check_type(spec.data_type.is_variable(), spec.data_type);
   return std::make_unique<VlenCodec>(spec);
 }
 

@@ -69,14 +69,6 @@ class VlenArrayCodec final : public ArrayToBytesCodec {
     }
   }
 
-  // Swaps the bytes of one number to the stored order, or back.
-  void swap(std::vector<std::byte>& number) const {
-    if (number_.endian == kHostEndian) return;
-    for (const ByteUnit& unit : byte_units(number_.type)) {
-      swap_bytes(MutableByteSpan(number).subspan(unit.offset, unit.size), unit.size);
-    }
-  }
-
   std::string text_of(std::string_view bytes) const {
     const std::size_t size = memory_size(number_.type.item_size);
     if (bytes.size() % size != 0) {
@@ -87,7 +79,7 @@ class VlenArrayCodec final : public ArrayToBytesCodec {
     for (; !bytes.empty(); bytes.remove_prefix(size)) {
       const ByteSpan stored = std::as_bytes(std::span(bytes.substr(0, size)));
       std::vector<std::byte> number(stored.begin(), stored.end());
-      swap(number);
+      swap_elements(number, number_);
       list.push_back(format_fill_value(number, number_.type));
     }
     return dump_json(list);
@@ -98,7 +90,7 @@ class VlenArrayCodec final : public ArrayToBytesCodec {
     std::string bytes;
     for (const Json& item : list) {
       std::vector<std::byte> number = parse_fill_value(item, number_.type);
-      swap(number);
+      swap_elements(number, number_);
       bytes.append(reinterpret_cast<const char*>(number.data()), number.size());
     }
     return bytes;
@@ -113,10 +105,8 @@ class VlenArrayCodec final : public ArrayToBytesCodec {
 
 Codec make_vlen_array(const Json& configuration, const ChunkSpec& spec) {
   if (spec.data_type.kind == TypeKind::variable_bytes) return make_vlen_bytes({}, spec);
-  if (spec.data_type.kind != TypeKind::variable_string) {
-    throw Error("it is not for elements of the type " + type_name(spec.data_type));
-  }
-  if (!text_option(configuration, "dtype")) throw Error("\"dtype\" is missing");
+  check_type(spec.data_type.kind == TypeKind::variable_string, spec.data_type);
+  text_member(configuration, "dtype");  // throws Error if it is missing
   const NumpyType number = numpy_type_option(configuration, "dtype", {});
   return std::make_unique<VlenArrayCodec>(spec, number);
 }

@@ -19,36 +19,17 @@ namespace {
 
 constexpr std::size_t kSize = sizeof(std::uint64_t);
 
-struct IndexOptions {
-  std::size_t offset_size = sizeof(std::uint32_t);  // bytes of an offset
-  bool is_at_end = false;
-};
-
-IndexOptions parse_index_options(const Json& configuration) {
-  IndexOptions options;
-  const auto type = text_option(configuration, "index_data_type");
-  if (type != "uint32" && type != "uint64") {
-    throw Error("\"index_data_type\" is " + (type ? '"' + *type + '"' : "missing") +
-                ", neither uint32 nor uint64");
-  }
-  if (type == "uint64") options.offset_size = sizeof(std::uint64_t);
-  const std::string location = text_option(configuration, "index_location").value_or("start");
-  if (location != "start" && location != "end") {
-    throw Error("\"index_location\" is \"" + location + "\", neither start nor end");
-  }
-  options.is_at_end = location == "end";
-  return options;
-}
-
 class ZarrsVlenCodec final : public ArrayToBytesCodec {
  public:
   ZarrsVlenCodec(const Json& configuration, const ChunkSpec& spec)
-      : options_(parse_index_options(configuration)),
+      : offset_size_(choice_option<std::size_t>(configuration, "index_data_type", 0,
+                                                {{"uint32", 4}, {"uint64", 8}})),
+        is_at_end_(choice_option(configuration, "index_location", false,
+                                 {{"start", false}, {"end", true}})),
         count_(spec.byte_count() / spec.data_type.item_size),
         is_text_(spec.data_type.kind == TypeKind::variable_string),
-        index_chain_(
-            codecs_member(configuration, "index_codecs"),
-            spec_with_zero({count_ + 1}, {TypeKind::unsigned_integer, options_.offset_size})),
+        index_chain_(codecs_member(configuration, "index_codecs"),
+                     spec_with_zero({count_ + 1}, {TypeKind::unsigned_integer, offset_size_})),
         data_codecs_(codecs_member(configuration, "data_codecs")) {
     data_chain(1);  // throws Error if the chain cannot be created
   }
@@ -74,14 +55,14 @@ class ZarrsVlenCodec final : public ArrayToBytesCodec {
 
   Buffer encode(ByteSpan decoded) const override {
     std::string data;
-    Buffer offsets((count_ + 1) * options_.offset_size);
+    Buffer offsets((count_ + 1) * offset_size_);
     std::byte* end = offsets.data();
     const auto append_offset = [&] {
-      if (options_.offset_size == sizeof(std::uint32_t) && data.size() > UINT32_MAX) {
+      if (offset_size_ == sizeof(std::uint32_t) && data.size() > UINT32_MAX) {
         throw Error("vlen: the chunk has more bytes than its index can state");
       }
-      store_unsigned(data.size(), options_.offset_size, end);
-      end += options_.offset_size;
+      store_unsigned(data.size(), offset_size_, end);
+      end += offset_size_;
     };
     append_offset();
     for (std::uint64_t i = 0; i < count_; ++i) {
@@ -99,7 +80,7 @@ class ZarrsVlenCodec final : public ArrayToBytesCodec {
     std::byte* target = encoded.data();
     const Buffer* const at_start[] = {&size, &index, &encoded_data};
     const Buffer* const at_end[] = {&encoded_data, &index, &size};
-    for (const Buffer* part : options_.is_at_end ? at_end : at_start) {
+    for (const Buffer* part : is_at_end_ ? at_end : at_start) {
       target = std::ranges::copy(part->span(), target).out;
     }
     return encoded;
@@ -107,7 +88,7 @@ class ZarrsVlenCodec final : public ArrayToBytesCodec {
 
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
     if (encoded.size() < kSize) throw Error("vlen: the chunk has no size of its index");
-    const bool at_end = options_.is_at_end;
+    const bool at_end = is_at_end_;
     const ByteSpan rest = at_end ? encoded.first(encoded.size() - kSize) : encoded.subspan(kSize);
     const std::byte* size = at_end ? rest.data() + rest.size() : encoded.data();
     const auto index_size = load_integer<std::uint64_t>(size, Endian::little);
@@ -117,8 +98,7 @@ class ZarrsVlenCodec final : public ArrayToBytesCodec {
     const DecodedChunk offsets =
         with_context("vlen: index", [&] { return index_chain_.decode(index); });
     const auto offset = [&](std::uint64_t i) {
-      return load_unsigned(offsets.elements.data() + i * options_.offset_size,
-                           options_.offset_size);
+      return load_unsigned(offsets.elements.data() + i * offset_size_, offset_size_);
     };
     const ByteSpan data = with_context("vlen: data", [&] {
       const ByteSpan bytes = at_end ? rest.first(data_size) : rest.subspan(rest.size() - data_size);
@@ -152,7 +132,8 @@ class ZarrsVlenCodec final : public ArrayToBytesCodec {
     throw Error("vlen: element " + std::to_string(i) + " is not UTF-8");
   }
 
-  IndexOptions options_;
+  std::size_t offset_size_;  // bytes of an offset
+  bool is_at_end_;
   std::uint64_t count_;
   bool is_text_;
   CodecChain index_chain_;
@@ -162,9 +143,8 @@ class ZarrsVlenCodec final : public ArrayToBytesCodec {
 }  // namespace
 
 Codec make_zarrs_vlen(const Json& configuration, const ChunkSpec& spec) {
-  if (!spec.data_type.is_variable()) {
-    throw Error("it is not for elements of the type " + type_name(spec.data_type));
-  }
+  check_type(spec.data_type.is_variable(), spec.data_type);
+  text_member(configuration, "index_data_type");  // throws Error if it is missing
   return std::make_unique<ZarrsVlenCodec>(configuration, spec);
 }
 

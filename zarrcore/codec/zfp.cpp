@@ -1,6 +1,8 @@
 // The `zfp` codec (zarr-extensions) and numcodecs' `zfpy`: blocks of 4^d integers or floats,
 // compressed by the zfp library with or without loss. `zfp` stores only the blocks; in `zfpy` they
 // follow zfp's own header, which has the parameters.
+#include "zarrcore/codec/zfp.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,8 +14,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/zfp_carrier.h"
-#include "zarrcore/codec/zfp_library.h"
 #include "zarrcore/dtype/dispatch.h"
 
 namespace zarrcore {
@@ -213,9 +213,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
     // the end.
     const std::size_t own_word = zfp_library().stream_alignment() / 8;
     const ByteSpan rest = encoded.subspan(std::min(read, encoded.size()));
-    const bool has_zeros_left =
-        rest.size() < kWord &&
-        std::all_of(rest.begin(), rest.end(), [](auto byte) { return byte == std::byte{0}; });
+    const bool has_zeros_left = rest.size() < kWord && is_zero(rest);
     if (read == 0 || encoded.size() + own_word <= read || !has_zeros_left) {
       throw Error("zfp: the chunk has " + std::to_string(encoded.size()) + " bytes where " +
                   std::to_string(read) + " are expected");
@@ -357,19 +355,18 @@ Codec make_zfp(const Json& configuration, const ChunkSpec& spec) {
     const ChunkSpec carried = spec_with_zero(spec.shape, *carrier);
     return make_zfp_carrier(spec, *carrier, make_zfp(configuration, carried));
   }
-  const auto mode = text_option(configuration, "mode");
-  if (!mode) throw Error("\"mode\" is missing");
+  const std::string mode = text_member(configuration, "mode");
   const auto parameters = [&] {
-    if (*mode == "reversible") return reversible();
-    if (*mode == "fixed_accuracy") {
+    if (mode == "reversible") return reversible();
+    if (mode == "fixed_accuracy") {
       return fixed_accuracy(finite_number(configuration, "tolerance"));
     }
-    if (*mode == "fixed_precision") {
+    if (mode == "fixed_precision") {
       return fixed_precision(integer_from(configuration, "precision", 1, ZFP_MAX_PREC));
     }
-    if (*mode == "fixed_rate") return fixed_rate(finite_number(configuration, "rate"), spec);
-    if (*mode == "expert") return expert(configuration);
-    throw Error("\"mode\" is \"" + *mode +
+    if (mode == "fixed_rate") return fixed_rate(finite_number(configuration, "rate"), spec);
+    if (mode == "expert") return expert(configuration);
+    throw Error("\"mode\" is \"" + mode +
                 "\", none of reversible, fixed_accuracy, fixed_precision, fixed_rate, expert");
   }();
   return std::make_unique<ZfpCodec>(spec, parameters, false);

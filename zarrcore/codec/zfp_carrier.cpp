@@ -2,14 +2,13 @@
 // are converted to a type that it does. Integers of 8 and 16 bits are shifted to the top of 31
 // bits; unsigned ones first have the middle of their range subtracted. Larger unsigned integers
 // become signed ones of the same value, and small floats become float32.
-#include "zarrcore/codec/zfp_carrier.h"
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
+#include "zarrcore/codec/zfp.h"
 #include "zarrcore/dtype/convert.h"
 #include "zarrcore/dtype/dispatch.h"
 

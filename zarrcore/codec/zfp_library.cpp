@@ -1,4 +1,4 @@
-#include "zarrcore/codec/zfp_library.h"
+#include "zarrcore/codec/zfp.h"
 
 #ifdef ZFP_SONAME  // to be loaded at run time
 #include <dlfcn.h>

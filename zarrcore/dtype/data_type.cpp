@@ -177,12 +177,6 @@ std::string type_name(const DataType& type) {
   }
 }
 
-std::vector<std::string_view> type_names() {
-  std::vector<std::string_view> names;
-  for (const NamedType& named : kNamedTypes) names.push_back(named.name);
-  return names;
-}
-
 std::optional<DataType> parse_type_name(std::string_view name) {
   for (const NamedType& named : kNamedTypes) {
     if (named.name == name) return named.type();

@@ -133,9 +133,6 @@ ZARRCORE_API std::vector<ByteUnit> byte_units(const DataType& type);
 // need.
 ZARRCORE_API std::string type_name(const DataType& type);
 
-// The v3 names that need no configuration.
-ZARRCORE_API std::vector<std::string_view> type_names();
-
 // The type of a v3 name that needs no configuration (data types, core specification, and
 // zarr-extensions), or nullopt.
 ZARRCORE_API std::optional<DataType> parse_type_name(std::string_view name);

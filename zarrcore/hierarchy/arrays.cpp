@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "zarrcore/array/resize.h"
+#include "zarrcore/array/array_writer.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec_chain.h"

@@ -8,7 +8,7 @@
 
 #include "zarrcore/array/array.h"
 #include "zarrcore/array/array_writer.h"
-#include "zarrcore/array/context.h"
+#include "zarrcore/array/read_options.h"
 #include "zarrcore/base/api.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/strided.h"
@@ -55,8 +55,8 @@ ZARRCORE_API std::shared_ptr<const Array> create_array(Hierarchy& hierarchy,
 // shape are removed, and new ones have the fill value. Writers of the array must have been flushed.
 // Throws Error, which names the array, when the number of dimensions differs, when the chunk grid
 // is not regular, and when the store fails. If removing elements fails, the array has its new shape
-// and nothing inside of it is lost; resize() of the old array object (array/resize.h) finishes the
-// work.
+// and nothing inside of it is lost; resize() of the old array object (array/array_writer.h)
+// finishes the work.
 ZARRCORE_API std::shared_ptr<const Array> resize_array(Hierarchy& hierarchy,
                                                        const std::string& path, const Shape& shape,
                                                        const std::shared_ptr<Context>& context,

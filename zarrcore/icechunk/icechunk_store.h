@@ -129,7 +129,7 @@ class IcechunkStore final : public Store {
   std::string prefix_;
   Snapshot snapshot_;
 
-  LruCache<std::string, Manifest> manifests_;
+  LruCache<Manifest> manifests_;
   std::mutex mutex_;                           // guards the members below
   std::map<std::string, std::mutex> reading_;  // by manifests: one thread reads each
   std::map<std::size_t, std::shared_ptr<const Chunks>> chunks_;  // by the array's position

@@ -1,6 +1,7 @@
 #include "zarrcore/metadata/codec_metadata.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "zarrcore/base/error.h"
 
@@ -70,9 +71,27 @@ std::vector<CodecMetadata> parse_codec_list(const Json& value, std::string_view 
 }
 
 std::vector<CodecMetadata> codecs_member(const Json& configuration, std::string_view key) {
-  const Json* member = find_member(configuration, key);
-  if (member == nullptr) throw Error("the member \"" + std::string(key) + "\" is missing");
-  return parse_codec_list(*member, "\"" + std::string(key) + "\"");
+  return parse_codec_list(required_member(configuration, key), "\"" + std::string(key) + "\"");
+}
+
+std::vector<std::size_t> reversed_axes(std::size_t rank) {
+  std::vector<std::size_t> axes;
+  while (rank > 0) axes.push_back(--rank);
+  return axes;
+}
+
+void state_axes(CodecMetadata& transpose, std::size_t rank) {
+  const auto order = transpose.configuration.find("order");
+  if (order == transpose.configuration.end() || (*order != "F" && *order != "C")) return;
+  std::vector<std::size_t> axes = reversed_axes(rank);
+  if (*order == "C") std::ranges::reverse(axes);
+  *order = std::move(axes);
+}
+
+Endian parse_endian(const Json& value) {
+  if (value == "little") return Endian::little;
+  if (value == "big") return Endian::big;
+  throw Error("\"endian\" is " + excerpt(value) + ", neither little nor big");
 }
 
 }  // namespace zarrcore

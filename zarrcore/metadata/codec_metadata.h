@@ -2,12 +2,15 @@
 // configurations.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "zarrcore/base/api.h"
+#include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 
@@ -47,5 +50,19 @@ ZARRCORE_API std::vector<CodecMetadata> parse_codec_list(const Json& value, std:
 // The list of codecs in the member `key`. Throws Error when it is missing.
 ZARRCORE_API std::vector<CodecMetadata> codecs_member(const Json& configuration,
                                                       std::string_view key);
+
+// The axes of `rank` dimensions, the last one first: the member `order` of a transpose codec.
+std::vector<std::size_t> reversed_axes(std::size_t rank);
+
+// Replaces the word "C" or "F" as `order` by the axes. The draft of the specification had the
+// words, which GDAL 3.8 to 3.10 wrote.
+void state_axes(CodecMetadata& transpose, std::size_t rank);
+
+// The byte order that `value`, an item of the member `endian` of `bytes`, names.
+Endian parse_endian(const Json& value);
+
+// The shuffles of Blosc by their numbers, which numcodecs has in place of the names.
+inline constexpr std::array<std::string_view, 3> kBloscShuffles{"noshuffle", "shuffle",
+                                                                "bitshuffle"};
 
 }  // namespace zarrcore

@@ -1,4 +1,5 @@
-// The documents of each version of Zarr, and the model that they describe.
+// What several formats have in their documents, and the documents of v3, which Icechunk has as
+// well.
 #pragma once
 
 #include <string>
@@ -22,27 +23,6 @@ Shape parse_lengths(Json lengths, std::string_view what);
 // bound recursion and tables over them.
 Shape parse_shape(const Json& document, std::string_view key = "shape");
 
-// Zarr v1: one array per store, in the documents `meta` and `attrs` (v1 specification).
-
-// The model of a `meta` document with the attributes of `attrs`.
-ArrayMetadata parse_v1_array(const Json& document, const Json& attributes);
-
-// The inverse: a `meta` document. Throws Error when v1 cannot express the array.
-Json make_v1_array_document(const ArrayMetadata& array);
-
-// Zarr v2: `.zarray`, `.zgroup` and `.zattrs` (v2 specification, "metadata").
-
-// The model of a `.zarray` and the attributes of its `.zattrs`. `path` is the node's.
-ArrayMetadata parse_v2_array(const Json& array, const Json& attributes, const std::string& path);
-
-// The inverse: a `.zarray`, and the attributes of a `.zattrs`. Throws Error when v2 cannot express
-// the array: a rectilinear grid, a codec that numcodecs does not have…
-Json make_v2_array_document(const ArrayMetadata& array);
-Json make_v2_attributes(const ArrayMetadata& array);
-
-// A `.zgroup`; its attributes are a `.zattrs` as they are.
-Json make_v2_group_document(const GroupMetadata& group);
-
 // Zarr v3: one document `zarr.json` per node (v3 core specification, "metadata").
 
 // The model of one `zarr.json`. `path` is the node's.
@@ -61,17 +41,9 @@ DataType parse_v3_data_type(const Json& value);
 // that v3 does not have: with subarrays, or with several fields of one name.
 Json make_v3_data_type(const DataType& type);
 
-// The draft of Zarr v3 of 2020, which zarr-python 2 and GDAL 3.4 to 3.7 wrote: an entry point
-// `zarr.json`, documents below `meta/root`, chunks below `data/root`.
-
-// Returns true if a `zarr.json` is an entry point of the draft, in which `zarr_format` is a URI,
-// not a number.
+// Returns true if a `zarr.json` is an entry point of the draft of 2020, in which `zarr_format` is a
+// URI, not a number.
 bool is_draft_entry_point(const Json& document);
-
-// The model of an array's document. `path` is the node's.
-ArrayMetadata parse_draft_array(const Json& document, const std::string& path);
-
-// N5, of which other programs write stores: `attributes.json` (N5 file-system specification).
 
 // Returns true if an `attributes.json` belongs to the root of an N5 container or to an array: other
 // programs use the name as well.

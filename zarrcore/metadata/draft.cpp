@@ -97,6 +97,44 @@ std::optional<CodecMetadata> parse_compressor(const Json& document) {
   return make_numcodec(name, object_member(*compressor, "configuration"));
 }
 
+ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {
+  check_extensions(document);
+  const Json* transformers = find_member(document, "storage_transformers");
+  if (transformers != nullptr && !transformers->empty()) {
+    throw Error("the storage transformers " + excerpt(*transformers) + " are not supported");
+  }
+  ArrayMetadata array;
+  array.shape = parse_shape(document);
+  const Json& grid = required_member(document, "chunk_grid");
+  if (const Json& type = required_member(grid, "type"); type != "regular") {
+    throw Error("the chunk grid " + excerpt(type) + " is not supported");
+  }
+  static constexpr std::array<std::string_view, 3> kGridMembers{"type", "chunk_shape", "separator"};
+  if (const Json others = other_members(grid, kGridMembers); !others.empty()) {
+    throw Error("the chunk grid has a member \"" + others.begin().key() +
+                "\" that is not supported");
+  }
+  array.chunk_shape = parse_lengths(required_member(grid, "chunk_shape"), "\"chunk_shape\"");
+  array.chunk_key_encoding = {ChunkKeyEncoding::Kind::draft,
+                              parse_separator(grid, "separator", '/')};
+  array.attributes = object_member(document, "attributes");
+  // The draft has no member for filters; zarr-python stores them among the attributes.
+  const Json filters = array.attributes.value("filters", Json());
+  const bool has_filters =
+      filters.is_array() && !filters.empty() && filters[0].is_object() && filters[0].contains("id");
+  if (has_filters) array.attributes.erase("filters");
+  NumpyDtype dtype = parse_data_type(required_member(document, "data_type"));
+  array.codecs = make_codecs(dtype,
+                             {parse_is_reversed(document, "chunk_memory_layout"),
+                              has_filters ? &filters : nullptr, parse_compressor(document)},
+                             array.shape.size());
+  array.data_type = dtype.type;
+  array.fill_value = parse_optional_fill_value(document, dtype);
+  array.dimension_names = take_dimension_names(array.attributes, array.shape.size());
+  array.chunk_prefix = join_path(kDataRoot, path);
+  return array;
+}
+
 std::optional<ArrayMetadata> read_array(const DocumentSource& documents, const std::string& path,
                                         const std::string& suffix) {
   const std::string key = join_path(kMetaRoot, path) + ".array" + suffix;
@@ -296,44 +334,6 @@ const Format& draft_format() {
 bool is_draft_entry_point(const Json& document) {
   const std::string* format = find_string(document, "zarr_format");
   return format != nullptr && format->starts_with("http");
-}
-
-ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {
-  check_extensions(document);
-  const Json* transformers = find_member(document, "storage_transformers");
-  if (transformers != nullptr && !transformers->empty()) {
-    throw Error("the storage transformers " + excerpt(*transformers) + " are not supported");
-  }
-  ArrayMetadata array;
-  array.shape = parse_shape(document);
-  const Json& grid = required_member(document, "chunk_grid");
-  if (const Json& type = required_member(grid, "type"); type != "regular") {
-    throw Error("the chunk grid " + excerpt(type) + " is not supported");
-  }
-  static constexpr std::array<std::string_view, 3> kGridMembers{"type", "chunk_shape", "separator"};
-  if (const Json others = other_members(grid, kGridMembers); !others.empty()) {
-    throw Error("the chunk grid has a member \"" + others.begin().key() +
-                "\" that is not supported");
-  }
-  array.chunk_shape = parse_lengths(required_member(grid, "chunk_shape"), "\"chunk_shape\"");
-  array.chunk_key_encoding = {ChunkKeyEncoding::Kind::draft,
-                              parse_separator(grid, "separator", '/')};
-  array.attributes = object_member(document, "attributes");
-  // The draft has no member for filters; zarr-python stores them among the attributes.
-  const Json filters = array.attributes.value("filters", Json());
-  const bool has_filters =
-      filters.is_array() && !filters.empty() && filters[0].is_object() && filters[0].contains("id");
-  if (has_filters) array.attributes.erase("filters");
-  NumpyDtype dtype = parse_data_type(required_member(document, "data_type"));
-  array.codecs = make_codecs(dtype,
-                             {parse_is_reversed(document, "chunk_memory_layout"),
-                              has_filters ? &filters : nullptr, parse_compressor(document)},
-                             array.shape.size());
-  array.data_type = dtype.type;
-  array.fill_value = parse_optional_fill_value(document, dtype);
-  array.dimension_names = take_dimension_names(array.attributes, array.shape.size());
-  array.chunk_prefix = join_path(kDataRoot, path);
-  return array;
 }
 
 }  // namespace zarrcore

@@ -10,12 +10,18 @@
 namespace zarrcore {
 
 void add_consolidated(ConsolidatedDocuments& consolidated, std::string_view group,
-                      std::string_view name, std::string_view file_name, LazyDocument document) {
-  try {
-    const std::string path = join_path(group, normalize_path(name));
-    consolidated.documents.insert_or_assign(join_path(path, file_name), std::move(document));
-  } catch (const Error& error) {
-    consolidated.problems.push_back(std::string("consolidated metadata: ") + error.what());
+                      const std::shared_ptr<const Buffer>& holder, std::string_view metadata,
+                      std::string_view file_name) {
+  if (!metadata.starts_with('{')) throw Error("\"metadata\" is not an object");
+  for (JsonMembers members(metadata); members.next();) {
+    const std::string name = unescape_json(members.raw_key());
+    LazyDocument document(holder, members.value());
+    try {
+      const std::string path = join_path(group, normalize_path(name));
+      consolidated.documents.insert_or_assign(join_path(path, file_name), std::move(document));
+    } catch (const Error& error) {
+      consolidated.problems.push_back(std::string("consolidated metadata: ") + error.what());
+    }
   }
 }
 

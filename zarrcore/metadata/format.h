@@ -69,10 +69,11 @@ struct ConsolidatedDocuments {
   std::vector<std::string> problems;
 };
 
-// Adds `document` at the key that `name`, relative to the node path `group`, and `file_name` make,
-// or a problem when `name` is not a path.
+// Adds the members of the object `metadata`, a part of `holder`, at the keys that their names,
+// relative to the node path `group`, and `file_name` make, or problems when a name is not a path.
 void add_consolidated(ConsolidatedDocuments& consolidated, std::string_view group,
-                      std::string_view name, std::string_view file_name, LazyDocument document);
+                      const std::shared_ptr<const Buffer>& holder, std::string_view metadata,
+                      std::string_view file_name);
 
 // A document and its key in the store.
 struct Document {
@@ -229,5 +230,11 @@ const Format& n5_format();
 
 // All formats, the most likely first.
 ZARRCORE_API std::span<const Format* const> formats();
+
+// Converts Zarr v1 and v2 to v3 without changing a chunk (migration.cpp): returns the same array
+// with the names and the order of codecs that v3 has, for Format::array_documents()
+// of v3_format(). The key encoding stays. An undefined fill value becomes zero, as its elements are
+// read. Throws an Error that names anything v3 has no name for.
+ZARRCORE_API ArrayMetadata migrated_to_v3(ArrayMetadata array);
 
 }  // namespace zarrcore

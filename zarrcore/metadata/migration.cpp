@@ -1,5 +1,3 @@
-#include "zarrcore/metadata/migration.h"
-
 #include <algorithm>
 #include <array>
 #include <initializer_list>
@@ -10,6 +8,7 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/dtype/numpy_type.h"
+#include "zarrcore/metadata/format.h"
 
 namespace zarrcore {
 namespace {
@@ -81,7 +80,6 @@ CodecMetadata renamed(CodecMetadata codec, const DataType& type) {
     return value != nullptr && value->is_number_integer() ? value->get<std::int64_t>() : absent;
   };
   if (codec.name == "numcodecs.blosc") {
-    static constexpr std::array<const char*, 3> kShuffles{"noshuffle", "shuffle", "bitshuffle"};
     std::int64_t shuffle = member("shuffle", 1);
     if (shuffle == -1) shuffle = item_size_of(type) == 1 ? 2 : 1;
     if (shuffle < 0 || shuffle > 2) throw Error("the shuffle of blosc is not one of 0, 1 and 2");
@@ -90,7 +88,7 @@ CodecMetadata renamed(CodecMetadata codec, const DataType& type) {
             {{"typesize", std::min<std::uint64_t>(item_size_of(type), 255)},
              {"cname", cname == nullptr ? "lz4" : *cname},
              {"clevel", member("clevel", 5)},
-             {"shuffle", kShuffles[static_cast<std::size_t>(shuffle)]},
+             {"shuffle", kBloscShuffles[static_cast<std::size_t>(shuffle)]},
              {"blocksize", member("blocksize", 0)}}};
   }
   if (codec.name == "numcodecs.gzip") return {"gzip", {{"level", member("level", 5)}}};

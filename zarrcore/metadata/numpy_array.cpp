@@ -110,18 +110,15 @@ Json* find_text(CodecMetadata& codec, const char* option) {
 void read_shuffle(CodecMetadata& blosc) {
   Json* shuffle = find_text(blosc, "shuffle");
   if (shuffle == nullptr) return;
-  // For each number: GDAL's word, GDAL's alias, and the name in v3.
-  static constexpr std::array<std::array<std::string_view, 3>, 3> kWords{
-      {{"none", "0", "noshuffle"}, {"byte", "1", "shuffle"}, {"bit", "2", "bitshuffle"}}};
+  static constexpr std::string_view kWords[] = {"none", "byte", "bit"};  // GDAL's
   const auto text = shuffle->get<std::string>();
-  const auto* word = std::find_if(kWords.begin(), kWords.end(), [&](const auto& words) {
-    return is_one_of(text, {words[0], words[1], words[2]});
-  });
-  if (word == kWords.end()) {
-    throw Error("\"shuffle\" of blosc is " + excerpt(*shuffle) +
-                " where 0, 1, 2, NONE, BYTE or BIT is expected");
+  for (std::size_t i = 0; i < kBloscShuffles.size(); ++i) {
+    if (!is_one_of(text, {kWords[i], std::to_string(i), kBloscShuffles[i]})) continue;
+    *shuffle = i;
+    return;
   }
-  *shuffle = word - kWords.begin();
+  throw Error("\"shuffle\" of blosc is " + excerpt(*shuffle) +
+              " where 0, 1, 2, NONE, BYTE or BIT is expected");
 }
 
 void read_checksum(CodecMetadata& zstd) {
@@ -225,9 +222,7 @@ std::vector<CodecMetadata> make_codecs(NumpyDtype& dtype, const NumpyCodecs& cod
     is_reversed = is_reversed && !object_codec.in_logical_order;
   }
   if (is_reversed) {
-    Json axes = Json::array();
-    for (std::size_t i = rank; i-- > 0;) axes.push_back(i);
-    chain.insert(chain.begin(), {"transpose", {{"order", std::move(axes)}}});
+    chain.insert(chain.begin(), {"transpose", {{"order", reversed_axes(rank)}}});
   }
   if (codecs.compressor) filters.push_back(*codecs.compressor);
   // zfp and blocks of N5 take the array itself; then so do the filters before them.

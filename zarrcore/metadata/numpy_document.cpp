@@ -58,20 +58,14 @@ Json format_dtype(const NumpyDtype& dtype) {
   return format_dtype(dtype.type, order);
 }
 
-Endian parse_order(const Json& value) {
-  if (value == "little") return Endian::little;
-  if (value == "big") return Endian::big;
-  throw Error("\"endian\" is " + excerpt(value) + ", neither little nor big");
-}
-
 // The byte orders that the configuration of a `bytes` codec states for all units, or for each.
 std::vector<Endian> parse_orders(const Json& configuration, std::size_t unit_count) {
   const Json* endian = find_member(configuration, "endian");
   if (endian == nullptr || endian->is_null()) return std::vector(unit_count, Endian::little);
-  if (!endian->is_array()) return std::vector(unit_count, parse_order(*endian));
+  if (!endian->is_array()) return std::vector(unit_count, parse_endian(*endian));
   if (endian->size() != unit_count) throw Error("\"endian\" does not fit the data type");
   std::vector<Endian> orders;
-  for (const Json& order : *endian) orders.push_back(parse_order(order));
+  for (const Json& order : *endian) orders.push_back(parse_endian(order));
   return orders;
 }
 
@@ -88,14 +82,11 @@ Json format_numcodec(const CodecMetadata& codec) {
   add_members(numcodec, codec.configuration);
   if (codec.name == "blosc") {
     // numcodecs has numbers for the shuffles, and takes the item size of its input.
-    static constexpr std::array<std::string_view, 3> kShuffles{"noshuffle", "shuffle",
-                                                               "bitshuffle"};
     if (const auto shuffle = numcodec.find("shuffle");
         shuffle != numcodec.end() && shuffle->is_string()) {
-      const auto* number =
-          std::find(kShuffles.begin(), kShuffles.end(), shuffle->get<std::string>());
-      if (number == kShuffles.end()) throw Error("blosc has no shuffle " + excerpt(*shuffle));
-      *shuffle = number - kShuffles.begin();
+      const auto* number = std::ranges::find(kBloscShuffles, shuffle->get<std::string>());
+      if (number == kBloscShuffles.end()) throw Error("blosc has no shuffle " + excerpt(*shuffle));
+      *shuffle = number - kBloscShuffles.begin();
     }
     numcodec.erase("typesize");
   }
@@ -119,13 +110,6 @@ Json::array_t format_numcodecs(std::span<const CodecMetadata> codecs) {
     numcodecs.push_back(std::move(numcodec));
   }
   return numcodecs;
-}
-
-bool reverses_all_axes(const CodecMetadata& transpose, std::size_t rank) {
-  Json axes = Json::array();
-  for (std::size_t i = rank; i-- > 0;) axes.push_back(i);
-  const Json* order = find_member(transpose.configuration, "order");
-  return order != nullptr && *order == axes;
 }
 
 bool is_bits(const Json& value) {
@@ -175,7 +159,8 @@ NumpyMembers make_members(const ArrayMetadata& array) {
   std::span<const CodecMetadata> codecs = array.codecs;
   const bool is_reversed = !codecs.empty() && codecs.front().name == "transpose";
   if (is_reversed) {
-    if (!reverses_all_axes(codecs.front(), array.shape.size())) {
+    const Json* order = find_member(codecs.front().configuration, "order");
+    if (order == nullptr || *order != Json(reversed_axes(array.shape.size()))) {
       throw Error("the codec \"transpose\" does not reverse all axes");
     }
     codecs = codecs.subspan(1);

@@ -44,6 +44,43 @@ void put_compression(Json& document, Json compressor) {
   }
 }
 
+// The model of a `meta` document with the attributes of `attrs` (v1 specification).
+ArrayMetadata parse_v1_array(const Json& document, const Json& attributes) {
+  check_zarr_format(document, 1);
+  if (!attributes.is_object()) throw Error("\"attrs\" is not an object");
+  ArrayMetadata array =
+      parse_numpy_array(document, attributes, nullptr, parse_compression(document));
+  array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2, '.'};
+  static constexpr std::array<std::string_view, 8> kMembers{
+      "zarr_format",      "shape",      "chunks", "dtype", "compression",
+      "compression_opts", "fill_value", "order"};
+  array.unknown_members = other_members(document, kMembers);
+  return array;
+}
+
+// The inverse. Throws Error when v1 cannot express the array.
+Json make_v1_array_document(const ArrayMetadata& array) {
+  constexpr std::string_view kFormat = "Zarr v1";
+  if (array.chunk_key_encoding != ChunkKeyEncoding{ChunkKeyEncoding::Kind::v2, '.'}) {
+    throw Error(std::string(kFormat) + " cannot express the chunk keys of this array");
+  }
+  NumpyMembers members = make_numpy_members(array, kFormat, array.chunk_key_encoding.kind);
+  if (!members.filters.is_null()) {
+    throw Error(std::string(kFormat) + " cannot express the filter " +
+                excerpt(members.filters[0]["id"]));
+  }
+  Json document = Json::object();
+  document["zarr_format"] = 1;
+  document["shape"] = array.shape;
+  document["chunks"] = array.chunk_shape;
+  document["dtype"] = std::move(members.dtype);
+  put_compression(document, std::move(members.compressor));
+  document["fill_value"] = std::move(members.fill_value);
+  document["order"] = members.is_reversed ? "F" : "C";
+  add_members(document, array.unknown_members);
+  return document;
+}
+
 class V1Format final : public Format {
  public:
   std::string_view name() const override { return "Zarr v1"; }
@@ -108,41 +145,6 @@ class V1Format final : public Format {
 const Format& v1_format() {
   static const auto& format = *new V1Format;
   return format;
-}
-
-ArrayMetadata parse_v1_array(const Json& document, const Json& attributes) {
-  check_zarr_format(document, 1);
-  if (!attributes.is_object()) throw Error("\"attrs\" is not an object");
-  ArrayMetadata array =
-      parse_numpy_array(document, attributes, nullptr, parse_compression(document));
-  array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2, '.'};
-  static constexpr std::array<std::string_view, 8> kMembers{
-      "zarr_format",      "shape",      "chunks", "dtype", "compression",
-      "compression_opts", "fill_value", "order"};
-  array.unknown_members = other_members(document, kMembers);
-  return array;
-}
-
-Json make_v1_array_document(const ArrayMetadata& array) {
-  constexpr std::string_view kFormat = "Zarr v1";
-  if (array.chunk_key_encoding != ChunkKeyEncoding{ChunkKeyEncoding::Kind::v2, '.'}) {
-    throw Error(std::string(kFormat) + " cannot express the chunk keys of this array");
-  }
-  NumpyMembers members = make_numpy_members(array, kFormat, array.chunk_key_encoding.kind);
-  if (!members.filters.is_null()) {
-    throw Error(std::string(kFormat) + " cannot express the filter " +
-                excerpt(members.filters[0]["id"]));
-  }
-  Json document = Json::object();
-  document["zarr_format"] = 1;
-  document["shape"] = array.shape;
-  document["chunks"] = array.chunk_shape;
-  document["dtype"] = std::move(members.dtype);
-  put_compression(document, std::move(members.compressor));
-  document["fill_value"] = std::move(members.fill_value);
-  document["order"] = members.is_reversed ? "F" : "C";
-  add_members(document, array.unknown_members);
-  return document;
 }
 
 }  // namespace zarrcore

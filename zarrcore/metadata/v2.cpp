@@ -22,6 +22,46 @@ Json read_attributes(const DocumentSource& documents, const std::string& path) {
               " where an object is expected");
 }
 
+// The model of a `.zarray` and the attributes of its `.zattrs` (v2 specification, "metadata").
+ArrayMetadata parse_v2_array(const Json& document, const Json& attributes,
+                             const std::string& path) {
+  check_zarr_format(document, 2);
+  std::optional<CodecMetadata> compressor;
+  if (const Json* member = find_member(document, "compressor");
+      member != nullptr && !member->is_null()) {
+    compressor = parse_numcodec(*member, "\"compressor\"");
+  }
+  ArrayMetadata array = parse_numpy_array(document, attributes, find_member(document, "filters"),
+                                          std::move(compressor));
+  array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2,
+                              parse_separator(document, "dimension_separator", '.')};
+  static constexpr std::array<std::string_view, 9> kMembers{
+      "zarr_format", "shape",      "chunks",
+      "dtype",       "compressor", "fill_value",
+      "filters",     "order",      "dimension_separator"};
+  array.unknown_members = other_members(document, kMembers);
+  array.chunk_prefix = path;
+  return array;
+}
+
+// The inverse: a `.zarray`. Throws Error when v2 cannot express the array: a rectilinear grid, a
+// codec that numcodecs does not have…
+Json make_v2_array_document(const ArrayMetadata& array) {
+  NumpyMembers members = make_numpy_members(array, "Zarr v2", ChunkKeyEncoding::Kind::v2);
+  Json document = Json::object();
+  document["zarr_format"] = 2;
+  document["shape"] = array.shape;
+  document["chunks"] = array.chunk_shape;
+  document["dtype"] = std::move(members.dtype);
+  document["compressor"] = std::move(members.compressor);
+  document["fill_value"] = std::move(members.fill_value);
+  document["order"] = members.is_reversed ? "F" : "C";
+  document["filters"] = std::move(members.filters);
+  if (array.chunk_key_encoding.separator == '/') document["dimension_separator"] = "/";
+  add_members(document, array.unknown_members);
+  return document;
+}
+
 std::optional<NodeMetadata> read_array(const DocumentSource& documents, const std::string& path) {
   const std::string key = join_path(path, kV2ArrayDocument);
   const auto document = documents.document(key);
@@ -103,12 +143,8 @@ class V2Format final : public Format {
         throw Error("\"zarr_consolidated_format\" is " + excerpt(*format) + ", not 1");
       }
       if (metadata.empty()) throw Error("the member \"metadata\" is missing");
-      if (!metadata.starts_with('{')) throw Error("\"metadata\" is not an object");
       ConsolidatedDocuments consolidated;
-      for (JsonMembers members(metadata); members.next();) {
-        add_consolidated(consolidated, path, unescape_json(members.raw_key()), "",
-                         {text, members.value()});
-      }
+      add_consolidated(consolidated, path, text, metadata, "");
       return consolidated;
     });
   }
@@ -122,12 +158,14 @@ class V2Format final : public Format {
                                         const std::string& path) const override {
     const std::string key = join_path(path, kV2ArrayDocument);
     return {{key, with_context(key, [&] { return make_v2_array_document(array); })},
-            {join_path(path, kV2AttributesDocument), make_v2_attributes(array)}};
+            {join_path(path, kV2AttributesDocument), attributes_with_dimension_names(array)}};
   }
 
   std::vector<Document> group_documents(const GroupMetadata& group,
                                         const std::string& path) const override {
-    return {{join_path(path, kV2GroupDocument), make_v2_group_document(group)},
+    Json document = {{"zarr_format", 2}};
+    add_members(document, group.unknown_members);
+    return {{join_path(path, kV2GroupDocument), std::move(document)},
             {join_path(path, kV2AttributesDocument), group.attributes}};
   }
 
@@ -174,54 +212,6 @@ class V2Format final : public Format {
 const Format& v2_format() {
   static const auto& format = *new V2Format;
   return format;
-}
-
-ArrayMetadata parse_v2_array(const Json& document, const Json& attributes,
-                             const std::string& path) {
-  check_zarr_format(document, 2);
-  std::optional<CodecMetadata> compressor;
-  if (const Json* member = find_member(document, "compressor");
-      member != nullptr && !member->is_null()) {
-    compressor = parse_numcodec(*member, "\"compressor\"");
-  }
-  ArrayMetadata array = parse_numpy_array(document, attributes, find_member(document, "filters"),
-                                          std::move(compressor));
-  array.chunk_key_encoding = {ChunkKeyEncoding::Kind::v2,
-                              parse_separator(document, "dimension_separator", '.')};
-  static constexpr std::array<std::string_view, 9> kMembers{
-      "zarr_format", "shape",      "chunks",
-      "dtype",       "compressor", "fill_value",
-      "filters",     "order",      "dimension_separator"};
-  array.unknown_members = other_members(document, kMembers);
-  array.chunk_prefix = path;
-  return array;
-}
-
-Json make_v2_array_document(const ArrayMetadata& array) {
-  NumpyMembers members = make_numpy_members(array, "Zarr v2", ChunkKeyEncoding::Kind::v2);
-  Json document = Json::object();
-  document["zarr_format"] = 2;
-  document["shape"] = array.shape;
-  document["chunks"] = array.chunk_shape;
-  document["dtype"] = std::move(members.dtype);
-  document["compressor"] = std::move(members.compressor);
-  document["fill_value"] = std::move(members.fill_value);
-  document["order"] = members.is_reversed ? "F" : "C";
-  document["filters"] = std::move(members.filters);
-  if (array.chunk_key_encoding.separator == '/') document["dimension_separator"] = "/";
-  add_members(document, array.unknown_members);
-  return document;
-}
-
-Json make_v2_attributes(const ArrayMetadata& array) {
-  return attributes_with_dimension_names(array);
-}
-
-Json make_v2_group_document(const GroupMetadata& group) {
-  Json document = Json::object();
-  document["zarr_format"] = 2;
-  add_members(document, group.unknown_members);
-  return document;
 }
 
 }  // namespace zarrcore

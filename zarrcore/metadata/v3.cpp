@@ -62,12 +62,7 @@ class V3Format final : public Format {
         if (members.raw_key() == "kind") kind = parse_json(members.value());
         if (members.raw_key() != "metadata") continue;
         has_metadata = true;
-        const std::string_view metadata = members.value();
-        if (!metadata.starts_with('{')) throw Error("\"metadata\" is not an object");
-        for (JsonMembers nodes(metadata); nodes.next();) {
-          add_consolidated(consolidated, path, unescape_json(nodes.raw_key()), kNodeDocument,
-                           {text, nodes.value()});
-        }
+        add_consolidated(consolidated, path, text, members.value(), kNodeDocument);
       }
       if (!kind) throw Error("the member \"kind\" is missing");
       if (*kind != "inline") {

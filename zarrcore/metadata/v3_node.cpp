@@ -138,17 +138,6 @@ std::vector<std::optional<std::string>> parse_dimension_names(const Json& docume
   return names;
 }
 
-// Turns the axes of a transpose into a list: GDAL 3.8 to 3.10, like the draft of the specification
-// at that time, wrote "F" or "C".
-void settle_transpose(CodecMetadata& codec, std::size_t rank) {
-  const auto order = codec.configuration.find("order");
-  if (order == codec.configuration.end() || (*order != "F" && *order != "C")) return;
-  const bool is_reversed = *order == "F";
-  Json axes = Json::array();
-  for (std::size_t i = 0; i < rank; ++i) axes.push_back(is_reversed ? rank - 1 - i : i);
-  *order = std::move(axes);
-}
-
 // GDAL 3.8 to 3.10 left out `bytes`, and for uncompressed arrays all codecs; the chain adds it
 // (codec/codec_chain.h).
 std::vector<CodecMetadata> parse_codecs(const Json& document, const ArrayMetadata& array) {
@@ -156,7 +145,7 @@ std::vector<CodecMetadata> parse_codecs(const Json& document, const ArrayMetadat
   if (list == nullptr && !array.data_type.is_variable()) return {};
   std::vector<CodecMetadata> codecs = codecs_member(document, "codecs");
   for (CodecMetadata& codec : codecs) {
-    if (codec.name == "transpose") settle_transpose(codec, array.shape.size());
+    if (codec.name == "transpose") state_axes(codec, array.shape.size());
   }
   return codecs;
 }

@@ -3,11 +3,9 @@
 #ifdef __linux__
 #include <sys/inotify.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -19,6 +17,7 @@
 
 #include "zarrcore/base/process.h"
 #include "zarrcore/base/threads.h"
+#include "zarrcore/store/local_files.h"
 
 namespace zarrcore {
 namespace {
@@ -33,26 +32,6 @@ constexpr std::uint64_t kSoon = 16;  // times the requests before
 
 constexpr std::uint32_t kChanges = IN_MODIFY | IN_ATTRIB | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE |
                                    IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
-
-// Returns true if a file system is changed by this system alone, whose kernel then reports all
-// changes.
-bool is_on_this_system(const std::string& folder) {
-  constexpr std::array<std::uint32_t, 6> kLocal{0xef53 /* ext2 to ext4 */, 0x58465342 /* XFS */,
-                                                0x9123683e /* Btrfs */,    0xf2f52010 /* F2FS */,
-                                                0x2fc12fc1 /* ZFS */,      0x01021994 /* tmpfs */};
-  struct statfs status;
-  return ::statfs(folder.c_str(), &status) == 0 &&
-         std::ranges::find(kLocal, static_cast<std::uint32_t>(status.f_type)) != kLocal.end();
-}
-
-// The device and the number of an existing folder.
-using Identity = std::pair<dev_t, ino_t>;
-
-std::optional<Identity> identity_of(const std::string& folder) {
-  struct stat status;
-  if (::stat(folder.c_str(), &status) != 0) return std::nullopt;
-  return Identity{status.st_dev, status.st_ino};
-}
 
 // How often this process has forked, counted in both processes: they share what inotify reports.
 std::atomic<std::uint64_t> forks{0};
@@ -114,7 +93,7 @@ class FolderWatch::Watched {
     std::uint64_t checked = 0;  // the moment for which `stamp` holds
     std::uint64_t stamp = 0;
     int watch = -1;
-    Identity identity = {};
+    FolderId identity = {};
     Clock::time_point expiry;  // of the stamp
 
     std::string path() const { return below.empty() ? root : root + '/' + below; }
@@ -143,16 +122,16 @@ class FolderWatch::Watched {
   // False when the folder cannot be watched.
   bool start(Folder& folder) {
     const std::string path = folder.path();
-    if (!is_on_this_system(path)) return false;
+    if (!is_changed_here_alone(path)) return false;
     if (inotify_ < 0) {
       inotify_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
       if (inotify_ < 0) return false;
     }
     // The path can come to lead to another folder meanwhile.
-    const auto before = identity_of(path);
+    const auto before = folder_id(path);
     const int watch = ::inotify_add_watch(inotify_, path.c_str(), kChanges);
     if (watch < 0) return false;
-    const auto after = identity_of(path);
+    const auto after = folder_id(path);
     folder.watch = watch;
     if (before && before == after) {
       folder.identity = *before;
@@ -169,7 +148,7 @@ class FolderWatch::Watched {
   }
 
   void check_place(const Folder& folder) {
-    if (folder.watch >= 0 && identity_of(folder.path()) != folder.identity) forget(folder.watch);
+    if (folder.watch >= 0 && folder_id(folder.path()) != folder.identity) forget(folder.watch);
   }
 
   void take_reports() {

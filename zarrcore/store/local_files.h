@@ -48,6 +48,11 @@ std::optional<FolderId> folder_id(const std::string& path);
 // Returns true if the file system of a folder does not change the id of an existing folder. FUSE
 // file systems may assign a new id to a folder that they have forgotten.
 bool has_lasting_ids(const std::string& path);
+#ifdef __linux__
+// Returns true if a file system is changed by this system alone, whose kernel then reports all
+// changes.
+bool is_changed_here_alone(const std::string& path);
+#endif
 
 enum class EntryKind : std::uint8_t { folder, link_to_folder, other };
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <system_error>
 
 #include "zarrcore/base/error.h"
@@ -52,26 +53,44 @@ std::optional<FolderId> folder_id(const std::string& path) {
                   static_cast<std::uint64_t>(status.st_ino)};
 }
 
-bool has_lasting_ids([[maybe_unused]] const std::string& path) {
 #ifdef __linux__
-  constexpr std::array<std::uint32_t, 11> kLasting{0xef53 /* ext2 to ext4 */,
-                                                   0x58465342 /* XFS */,
-                                                   0x9123683e /* Btrfs */,
-                                                   0xf2f52010 /* F2FS */,
-                                                   0x2fc12fc1 /* ZFS */,
-                                                   0x01021994 /* tmpfs */,
-                                                   0x794c7630 /* overlayfs */,
-                                                   0x6969 /* NFS */,
-                                                   0x0bd00bd0 /* Lustre */,
-                                                   0x00c36400 /* CephFS */,
-                                                   0x47504653 /* GPFS */};
+namespace {
+
+// The magic numbers of file systems with lasting ids; the first are changed by this system alone.
+constexpr std::array<std::uint32_t, 11> kFileSystems{0xef53 /* ext2 to ext4 */,
+                                                     0x58465342 /* XFS */,
+                                                     0x9123683e /* Btrfs */,
+                                                     0xf2f52010 /* F2FS */,
+                                                     0x2fc12fc1 /* ZFS */,
+                                                     0x01021994 /* tmpfs */,
+                                                     0x794c7630 /* overlayfs */,
+                                                     0x6969 /* NFS */,
+                                                     0x0bd00bd0 /* Lustre */,
+                                                     0x00c36400 /* CephFS */,
+                                                     0x47504653 /* GPFS */};
+constexpr std::size_t kLocalFileSystems = 6;
+
+bool is_one_of_first(std::size_t count, const std::string& path) {
+  const std::span first(kFileSystems.data(), count);
   struct statfs status;
   return ::statfs(path.c_str(), &status) == 0 &&
-         std::ranges::find(kLasting, static_cast<std::uint32_t>(status.f_type)) != kLasting.end();
-#else
-  return true;
-#endif
+         std::ranges::find(first, static_cast<std::uint32_t>(status.f_type)) != first.end();
 }
+
+}  // namespace
+
+bool has_lasting_ids(const std::string& path) {
+  return is_one_of_first(kFileSystems.size(), path);
+}
+
+bool is_changed_here_alone(const std::string& path) {
+  return is_one_of_first(kLocalFileSystems, path);
+}
+#else
+bool has_lasting_ids(const std::string& /*path*/) {
+  return true;
+}
+#endif
 
 bool is_folder(const std::string& path) {
   std::error_code ignored;

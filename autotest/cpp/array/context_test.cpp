@@ -1,10 +1,10 @@
 // What the memory of buffers that come and go costs.
-#include "zarrcore/array/context.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <cstring>
+
+#include "zarrcore/array/read_options.h"
 
 namespace zarrcore::test::context_test {
 namespace {

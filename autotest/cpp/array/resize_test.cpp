@@ -1,5 +1,3 @@
-#include "zarrcore/array/resize.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -10,6 +8,7 @@
 #include "autotest/cpp/support/layout.h"
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/stored_array.h"
+#include "zarrcore/array/array_writer.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::resize_test {

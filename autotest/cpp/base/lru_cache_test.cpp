@@ -12,7 +12,7 @@
 namespace zarrcore::test::lru_cache_test {
 namespace {
 
-using Cache = LruCache<std::string, std::string>;
+using Cache = LruCache<std::string>;
 
 std::shared_ptr<const std::string> value(const char* text) {
   return std::make_shared<const std::string>(text);
@@ -88,7 +88,7 @@ TEST(LruCache, AValueInUseOutlivesItsEntry) {
 // Freeing large values takes long.
 TEST(LruCache, IsNotLockedWhileValuesAreDestroyed) {
   struct Value;
-  using CacheOfValues = LruCache<std::string, Value>;
+  using CacheOfValues = LruCache<Value>;
   struct Value {
     CacheOfValues& cache;
     int& unlocked;

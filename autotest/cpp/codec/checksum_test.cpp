@@ -114,7 +114,7 @@ TEST_P(Checksums, EveryChangedByteIsFound) {
 
 TEST(Checksums, RefuseConfigurationsThatAreNotRight) {
   EXPECT_ERROR(make_bytes_to_bytes("numcodecs.crc32", R"({"location": "middle"})"),
-               R"("location" is "middle", neither start nor end)");
+               R"("location" is "middle", none of start, end)");
   EXPECT_ERROR(make_bytes_to_bytes("numcodecs.adler32", R"({"location": 1})"), "\"location\" is 1");
   for (const char* initval : {"-1", "4294967296"}) {
     EXPECT_ERROR(make_bytes_to_bytes("numcodecs.jenkins_lookup3",

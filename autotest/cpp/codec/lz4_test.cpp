@@ -47,7 +47,7 @@ TEST(Lz4, AFewBytesCannotDemandMuchMemory) {
   const auto codec = make_bytes_to_bytes("numcodecs.lz4");
   const Bytes huge = from_hex("ffffff7f1f00");
   EXPECT_LE(codec->max_decoded_size(huge), 6u * 255);
-  EXPECT_ERROR(codec->decode(huge, UINT64_MAX), "lz4: 2147483647 bytes, more than can be right");
+  EXPECT_ERROR(codec->decode(huge, UINT64_MAX), "lz4: 2147483647 bytes where ");
   const Bytes negative = from_hex("ffffffff1f00");
   EXPECT_ERROR(codec->max_decoded_size(negative), "lz4: the data is corrupt");
   EXPECT_ERROR(codec->decode(from_hex("000000"), 10), "lz4: 3 bytes are too few");

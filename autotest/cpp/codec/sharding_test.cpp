@@ -222,7 +222,7 @@ TEST(Sharding, RefusesConfigurationsThatAreNone) {
   expect_refused(R"("chunk_shape": [2, 3], "codecs": ["snip"], "index_codecs": )" + kPlain,
                  "the codec \"snip\" is not supported");
   expect_refused(R"("chunk_shape": [2, 3], "index_location": "middle", )" + lists,
-                 "\"index_location\" is \"middle\", neither start nor end");
+                 "\"index_location\" is \"middle\", none of start, end");
   expect_refused(R"("chunk_shape": [2, 3], "index_location": 1, )" + lists,
                  "\"index_location\" is 1");
 }

@@ -164,7 +164,7 @@ TEST(ZarrsVlen, BadBytesAreErrors) {
   EXPECT_ERROR(texts("000000000100000001000000ffffffff"), "vlen: data: ");
   EXPECT_ERROR(texts("00000000010000000300000004000000"), "element 1 is not UTF-8");
   EXPECT_ERROR(make_vlen("\"int32\""), "\"index_data_type\" is \"int32\"");
-  EXPECT_ERROR(make_vlen(R"("uint32", "index_location": "middle")"), "neither start nor end");
+  EXPECT_ERROR(make_vlen(R"("uint32", "index_location": "middle")"), "none of start, end");
   EXPECT_ERROR(make_vlen("\"uint32\"", {3}, "[\"bytes\"]", kInt16), "of the type int16");
 }
 

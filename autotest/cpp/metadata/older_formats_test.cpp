@@ -6,7 +6,6 @@
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/documents.h"
 #include "autotest/cpp/support/expect_error.h"
-#include "zarrcore/metadata/documents.h"
 #include "zarrcore/metadata/format.h"
 
 namespace zarrcore::test::older_formats_test {
@@ -21,8 +20,8 @@ Json v1_document(std::string_view compression, std::string_view options) {
 }
 
 TEST(V1Array, BecomesTheOneModel) {
-  const ArrayMetadata array =
-      parse_v1_array(v1_document("\"zlib\"", "3"), parse_json(R"({"units": "K"})"));
+  const ArrayMetadata array = read_array(
+      v1_format(), {{"meta", v1_document("\"zlib\"", "3")}, {"attrs", {{"units", "K"}}}}, "");
   EXPECT_EQ(array.shape, (Shape{4, 6}));
   EXPECT_EQ(array.chunk_shape, (Shape{2, 3}));
   EXPECT_EQ(array.fill_value, bytes_in_memory(std::int16_t{7}));
@@ -37,7 +36,7 @@ TEST(V1Array, BecomesTheOneModel) {
 
 TEST(V1Array, OptionsAreALevelOrAConfiguration) {
   const auto codec = [](std::string_view compression, std::string_view options) {
-    return parse_v1_array(v1_document(compression, options), Json::object()).codecs.back();
+    return read_array(v1_format(), {{"meta", v1_document(compression, options)}}, "").codecs.back();
   };
   EXPECT_EQ(codec("\"blosc\"", R"({"cname": "lz4", "clevel": 5, "shuffle": 1})").name,
             "numcodecs.blosc");
@@ -54,6 +53,14 @@ Json draft_array() {
       "chunk_grid": {"type": "regular", "chunk_shape": [2, 3], "separator": "."},
       "compressor": {"codec": "https://purl.org/zarr/spec/codec/gzip/1.0",
                      "configuration": {"level": 2}}})");
+}
+
+ArrayMetadata parse_draft_array(const Json& document, const std::string& path) {
+  return read_array(
+      draft_format(),
+      {{"zarr.json", {{"zarr_format", "https://purl.org/zarr/spec/protocol/core/3.0"}}},
+       {"meta/root/" + path + ".array.json", document}},
+      path);
 }
 
 TEST(DraftArray, BecomesTheOneModel) {

@@ -2,9 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/bytes.h"
+#include "autotest/cpp/support/documents.h"
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/same_metadata.h"
-#include "zarrcore/metadata/documents.h"
+#include "zarrcore/metadata/format.h"
 
 namespace zarrcore::test::v2_document_test {
 namespace {
@@ -30,22 +31,35 @@ ArrayMetadata with_codecs(std::vector<CodecMetadata> codecs) {
   return array;
 }
 
+Json zarray_of(const ArrayMetadata& array) {
+  return v2_format().array_documents(array, "a")[0].content;
+}
+
+Json zattrs_of(const ArrayMetadata& array) {
+  return v2_format().array_documents(array, "a")[1].content;
+}
+
+Json meta_of(const ArrayMetadata& array) {
+  return v1_format().array_documents(array, "")[0].content;
+}
+
 // Of an array that the text describes, without codecs but `filters`.
 ArrayMetadata parsed(std::string_view dtype, std::string_view fill_value,
                      std::string_view filters = "null") {
-  Json document = make_v2_array_document(model());
+  Json document = zarray_of(model());
   document["dtype"] = parse_json(dtype);
   document["fill_value"] = parse_json(fill_value);
   document["filters"] = parse_json(filters);
-  return parse_v2_array(document, Json::object(), "a");
+  return read_array(v2_format(), {{"a/.zarray", document}}, "a");
 }
 
 ArrayMetadata read_back(const ArrayMetadata& array) {
-  return parse_v2_array(make_v2_array_document(array), make_v2_attributes(array), "a");
+  return read_array(v2_format(), {{"a/.zarray", zarray_of(array)}, {"a/.zattrs", zattrs_of(array)}},
+                    "a");
 }
 
 TEST(V2Document, OfAnArray) {
-  EXPECT_EQ(dump_json(make_v2_array_document(model())),
+  EXPECT_EQ(dump_json(zarray_of(model())),
             R"({"zarr_format":2,"shape":[20,30],"chunks":[10,15],"dtype":">i2",)"
             R"("compressor":{"id":"zlib","level":1},"fill_value":-1,"order":"C","filters":null})");
   expect_same(read_back(model()), model());
@@ -60,7 +74,7 @@ TEST(V2Document, OfAnArrayWithEverything) {
   array.chunk_key_encoding.separator = '/';
   array.fill_value.reset();
   array.unknown_members = parse_json(R"({"_NCZARR_ARRAY": {"storage": "chunked"}})");
-  EXPECT_EQ(dump_json(make_v2_array_document(array)),
+  EXPECT_EQ(dump_json(zarray_of(array)),
             R"({"zarr_format":2,"shape":[20,30],"chunks":[10,15],"dtype":"<i2",)"
             R"("compressor":{"id":"blosc","cname":"lz4","shuffle":1},"fill_value":null,)"
             R"("order":"F","filters":[{"id":"delta","dtype":"<i2"},)"
@@ -70,20 +84,21 @@ TEST(V2Document, OfAnArrayWithEverything) {
 }
 
 TEST(V2Document, OfAGroup) {
-  EXPECT_EQ(dump_json(make_v2_group_document(
-                {parse_json(R"({"title": "x"})"), parse_json(R"({"_NCZARR_GROUP": {}})")})),
+  const GroupMetadata group{parse_json(R"({"title": "x"})"),
+                            parse_json(R"({"_NCZARR_GROUP": {}})")};
+  EXPECT_EQ(dump_json(v2_format().group_documents(group, "a")[0].content),
             R"({"zarr_format":2,"_NCZARR_GROUP":{}})");
 }
 
 TEST(V2Document, NamesOfDimensionsAreAnAttribute) {
   ArrayMetadata array = model();
   array.attributes = parse_json(R"({"units": "K"})");
-  EXPECT_EQ(make_v2_attributes(array), array.attributes);
+  EXPECT_EQ(zattrs_of(array), array.attributes);
   array.dimension_names = {"y", "x"};
-  EXPECT_EQ(dump_json(make_v2_attributes(array)), R"({"units":"K","_ARRAY_DIMENSIONS":["y","x"]})");
+  EXPECT_EQ(dump_json(zattrs_of(array)), R"({"units":"K","_ARRAY_DIMENSIONS":["y","x"]})");
   expect_same(read_back(array), array);
   array.dimension_names = {"y", std::nullopt};
-  EXPECT_EQ(make_v2_attributes(array)["_ARRAY_DIMENSIONS"], (Json{"y", ""}));
+  EXPECT_EQ(zattrs_of(array)["_ARRAY_DIMENSIONS"], (Json{"y", ""}));
   expect_same(read_back(array), array);
 }
 
@@ -91,7 +106,7 @@ TEST(V2Document, OfAnArrayWithoutDimensionsHasTheirNames) {
   ArrayMetadata array = model();
   array.shape = array.chunk_shape = {};
   array.dimension_names = {};
-  EXPECT_EQ(make_v2_attributes(array)["_ARRAY_DIMENSIONS"], Json::array());
+  EXPECT_EQ(zattrs_of(array)["_ARRAY_DIMENSIONS"], Json::array());
   expect_same(read_back(array), array);
 }
 
@@ -121,7 +136,7 @@ TEST(V2Document, EveryTypeString) {
                             R"([["a","<i2"],["b",">f4",[2,3]],["","|V2"],["c","|S3"]])",
                             R"([["a",[["x","<f8"],["y",">U2"]],[2]],["b","|b1"]])"}) {
     const ArrayMetadata array = parsed(dtype, "null");
-    EXPECT_EQ(dump_json(make_v2_array_document(array)["dtype"]), dtype);
+    EXPECT_EQ(dump_json(zarray_of(array)["dtype"]), dtype);
     expect_same(read_back(array), array);
   }
 }
@@ -129,7 +144,7 @@ TEST(V2Document, EveryTypeString) {
 TEST(V2Document, FillValuesAsNumPyHasThem) {
   const auto expect_kept = [](const char* dtype, const char* fill_value) {
     const ArrayMetadata array = parsed(dtype, fill_value);
-    EXPECT_EQ(dump_json(make_v2_array_document(array)["fill_value"]), fill_value) << dtype;
+    EXPECT_EQ(dump_json(zarray_of(array)["fill_value"]), fill_value) << dtype;
     expect_same(read_back(array), array);
   };
   expect_kept("\"|b1\"", "true");
@@ -149,24 +164,23 @@ TEST(V2Document, FillValuesAsNumPyHasThem) {
 }
 
 TEST(V2Document, EveryNanIsSpelledNaN) {
-  EXPECT_EQ(make_v2_array_document(parsed("\"<f4\"", "\"0x7fc00001\""))["fill_value"], "NaN");
-  EXPECT_EQ(make_v2_array_document(parsed("\"<f8\"", "\"0xfff8000000000000\""))["fill_value"],
-            "NaN");
+  EXPECT_EQ(zarray_of(parsed("\"<f4\"", "\"0x7fc00001\""))["fill_value"], "NaN");
+  EXPECT_EQ(zarray_of(parsed("\"<f8\"", "\"0xfff8000000000000\""))["fill_value"], "NaN");
   const ArrayMetadata array = parsed("\"<c8\"", "[0.0, \"0xffc00000\"]");
-  EXPECT_EQ(dump_json(make_v2_array_document(array)["fill_value"]), "[0.0,\"NaN\"]");
+  EXPECT_EQ(dump_json(zarray_of(array)["fill_value"]), "[0.0,\"NaN\"]");
 }
 
 TEST(V2Document, ObjectsAreWhatTheFirstFilterSays) {
   for (const char* filters : {R"([{"id":"vlen-utf8"}])", R"([{"id":"json2"}])",
                               R"([{"id":"vlen-utf8"},{"id":"crc32"}])"}) {
     const ArrayMetadata array = parsed("\"|O\"", "\"n/a\"", filters);
-    const Json document = make_v2_array_document(array);
+    const Json document = zarray_of(array);
     EXPECT_EQ(document["dtype"], "|O");
     EXPECT_EQ(dump_json(document["filters"]), filters);
     expect_same(read_back(array), array);
   }
   const ArrayMetadata bytes = parsed("\"|O\"", "\"AAEC\"", R"([{"id":"vlen-bytes"}])");
-  EXPECT_EQ(make_v2_array_document(bytes)["fill_value"], "AAEC");
+  EXPECT_EQ(zarray_of(bytes)["fill_value"], "AAEC");
   expect_same(read_back(bytes), bytes);
 }
 
@@ -174,14 +188,14 @@ TEST(V2Document, ZfpTakesTheArrayItself) {
   ArrayMetadata array = with_codecs({{"numcodecs.zfpy", {{"mode", 4}}}});
   array.data_type = {TypeKind::floating, 4};
   array.fill_value.reset();
-  EXPECT_EQ(make_v2_array_document(array)["compressor"], parse_json(R"({"id":"zfpy","mode":4})"));
+  EXPECT_EQ(zarray_of(array)["compressor"], parse_json(R"({"id":"zfpy","mode":4})"));
   expect_same(read_back(array), array);
 }
 
 TEST(V2Document, CodecsOfV3ThatNumcodecsHasToo) {
   const auto numcodec = [](const char* name, const char* configuration) {
-    const Json document = make_v2_array_document(
-        with_codecs({{"bytes", {{"endian", "big"}}}, {name, parse_json(configuration)}}));
+    const Json document =
+        zarray_of(with_codecs({{"bytes", {{"endian", "big"}}}, {name, parse_json(configuration)}}));
     return dump_json(document["compressor"].is_null() ? document["filters"]
                                                       : document["compressor"]);
   };
@@ -202,7 +216,7 @@ TEST(V2Document, CodecsOfV3ThatNumcodecsHasToo) {
 }
 
 TEST(V2Document, ACompressorBeforeAChecksumIsAFilter) {
-  const Json document = make_v2_array_document(
+  const Json document = zarray_of(
       with_codecs({{"bytes", {{"endian", "big"}}}, {"zstd", {{"level", 1}}}, {"numcodecs.crc32"}}));
   EXPECT_EQ(document["compressor"], Json());
   EXPECT_EQ(dump_json(document["filters"]), R"([{"id":"zstd","level":1},{"id":"crc32"}])");
@@ -210,7 +224,7 @@ TEST(V2Document, ACompressorBeforeAChecksumIsAFilter) {
 
 TEST(V2Document, WhatV2CannotSayIsRefusedByName) {
   const auto make = [](std::vector<CodecMetadata> codecs) {
-    return make_v2_array_document(with_codecs(std::move(codecs)));
+    return zarray_of(with_codecs(std::move(codecs)));
   };
   const CodecMetadata bytes{"bytes", {{"endian", "little"}}};
   EXPECT_ERROR(make({{"sharding_indexed"}}), "Zarr v2 cannot express this array",
@@ -228,21 +242,21 @@ TEST(V2Document, WhatV2CannotSayIsRefusedByName) {
 
   ArrayMetadata array = model();
   array.chunk_runs = {{{20, 1}}, {{30, 1}}};
-  EXPECT_ERROR(make_v2_array_document(array), "the chunk grid is not regular");
+  EXPECT_ERROR(zarray_of(array), "the chunk grid is not regular");
   array = model();
   array.chunk_key_encoding = {Kind::default_, '/'};
-  EXPECT_ERROR(make_v2_array_document(array), "Zarr v2 cannot express the chunk keys");
+  EXPECT_ERROR(zarray_of(array), "Zarr v2 cannot express the chunk keys");
   array = with_codecs({{"bytes"}});
   array.fill_value.reset();
   for (const char* name : {"bfloat16", "int4"}) {
     array.data_type = parse_type_name(name).value();
-    EXPECT_ERROR(make_v2_array_document(array), "NumPy has no data type", name);
+    EXPECT_ERROR(zarray_of(array), "NumPy has no data type", name);
   }
   array.data_type = parse_type_name("string").value();
-  EXPECT_ERROR(make_v2_array_document(array), "an array of objects has no filter");
+  EXPECT_ERROR(zarray_of(array), "an array of objects has no filter");
   // parse_numpy_dtype() takes a structure of one nameless field for the field.
   array.data_type = make_structure({{"", {TypeKind::raw, 4}}});
-  EXPECT_ERROR(make_v2_array_document(array), "is not the data type struct");
+  EXPECT_ERROR(zarray_of(array), "is not the data type struct");
 }
 
 TEST(V1Document, OfAnArray) {
@@ -251,16 +265,17 @@ TEST(V1Document, OfAnArray) {
                                      {"numcodecs.zlib", {{"level", 1}}}});
   array.chunk_prefix = "";
   array.unknown_members = parse_json(R"({"x": 1})");
-  EXPECT_EQ(dump_json(make_v1_array_document(array)),
+  EXPECT_EQ(dump_json(meta_of(array)),
             R"({"zarr_format":1,"shape":[20,30],"chunks":[10,15],"dtype":">i2",)"
             R"("compression":"zlib","compression_opts":1,"fill_value":-1,"order":"F","x":1})");
-  expect_same(parse_v1_array(make_v1_array_document(array), array.attributes), array);
+  expect_same(read_array(v1_format(), {{"meta", meta_of(array)}, {"attrs", array.attributes}}, ""),
+              array);
 }
 
 TEST(V1Document, OptionsAreALevelOrAConfigurationOrNone) {
   const auto compression = [](std::vector<CodecMetadata> codecs) {
     codecs.insert(codecs.begin(), {"bytes", {{"endian", "big"}}});
-    const Json document = make_v1_array_document(with_codecs(std::move(codecs)));
+    const Json document = meta_of(with_codecs(std::move(codecs)));
     return dump_json({document["compression"], document["compression_opts"]});
   };
   EXPECT_EQ(compression({}), R"(["none",null])");
@@ -273,9 +288,9 @@ TEST(V1Document, OptionsAreALevelOrAConfigurationOrNone) {
 TEST(V1Document, WhatV1CannotSayIsRefused) {
   ArrayMetadata array = model();
   array.chunk_key_encoding.separator = '/';
-  EXPECT_ERROR(make_v1_array_document(array), "Zarr v1 cannot express the chunk keys");
+  EXPECT_ERROR(meta_of(array), "Zarr v1 cannot express the chunk keys");
   array = with_codecs({{"bytes", {{"endian", "big"}}}, {"numcodecs.crc32"}});
-  EXPECT_ERROR(make_v1_array_document(array), "Zarr v1 cannot express the filter \"crc32\"");
+  EXPECT_ERROR(meta_of(array), "Zarr v1 cannot express the filter \"crc32\"");
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/bytes.h"
+#include "autotest/cpp/support/documents.h"
 #include "autotest/cpp/support/expect_error.h"
-#include "zarrcore/metadata/documents.h"
+#include "zarrcore/metadata/format.h"
 
 namespace zarrcore::test::v2_test {
 namespace {
@@ -27,7 +28,7 @@ Json without(std::string_view key) {
 }
 
 ArrayMetadata parsed(const Json& array, const Json& attributes = Json::object()) {
-  return parse_v2_array(array, attributes, "a/b");
+  return read_array(v2_format(), {{"a/b/.zarray", array}, {"a/b/.zattrs", attributes}}, "a/b");
 }
 
 DataType type_of(std::string_view dtype) {
@@ -126,7 +127,8 @@ TEST(V2Array, WordsThatMeanNoOptionAreNamed) {
 TEST(V2Array, ATiffIsACompressor) {
   const Json changed = with("compressor", R"({"id": "imagecodecs_tiff"})");
   EXPECT_EQ(parsed(changed).codecs.back().name, "numcodecs.imagecodecs_tiff");
-  EXPECT_EQ(make_v2_array_document(parsed(changed))["compressor"], changed["compressor"]);
+  EXPECT_EQ(v2_format().array_documents(parsed(changed), "")[0].content["compressor"],
+            changed["compressor"]);
 }
 
 TEST(V2Array, AFillValueOfNullOrNoneIsUndefined) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "zarrcore/metadata/format.h"
 
@@ -24,6 +26,16 @@ inline DocumentSource documents_of_texts(
   };
   return {document, text, [read](const std::string& key) { return read(key).has_value(); },
           [](const std::string& /*prefix*/) { return DirectoryListing(); }};
+}
+
+// The array at `path` that documents of `format` describe.
+inline ArrayMetadata read_array(const Format& format, const std::map<std::string, Json>& documents,
+                                const std::string& path) {
+  const auto read = [&](const std::string& key) -> std::optional<std::string> {
+    const auto it = documents.find(key);
+    return it == documents.end() ? std::nullopt : std::optional(it->second.dump());
+  };
+  return std::get<ArrayMetadata>(format.read_node(documents_of_texts(read), path).value());
 }
 
 }  // namespace zarrcore::test

@@ -265,8 +265,8 @@ struct OpenRepository {
 };
 
 NamedValue open_named_value_of_icechunk(const std::string& name) {
-  static auto& cache = *new zarrcore::LruCache<std::string, OpenRepository>(
-      (OpenRepository::kMaxCount + 1) * OpenRepository::kBytes);
+  static auto& cache = *new zarrcore::LruCache<OpenRepository>((OpenRepository::kMaxCount + 1) *
+                                                               OpenRepository::kBytes);
   IcechunkPath path = parse_icechunk_path(name);
   std::string key = std::exchange(path.key, {});
   const std::string repository = format_icechunk_path(path);

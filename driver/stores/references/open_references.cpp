@@ -75,7 +75,7 @@ struct CachedReferences {
   mutable std::atomic<bool> is_checked{false};
 };
 
-using ReferenceCache = zarrcore::LruCache<std::string, CachedReferences>;
+using ReferenceCache = zarrcore::LruCache<CachedReferences>;
 
 ReferenceCache& reference_cache() {
   static auto& cache = *new ReferenceCache(kMaxCachedDocuments);

@@ -120,7 +120,7 @@ class ParquetReferences final : public References {
   std::uint64_t record_size_ = 0;
   Files files_;
   mutable std::mutex reading_;  // serializes the reading of files
-  mutable zarrcore::LruCache<std::string, VersionedTable> tables_;
+  mutable zarrcore::LruCache<VersionedTable> tables_;
   mutable std::mutex arrays_mutex_;
   mutable std::map<std::string, std::shared_ptr<const ChunkNumbers>, std::less<>> arrays_;
 };

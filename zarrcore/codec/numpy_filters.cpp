@@ -1,5 +1,4 @@
-// The `astype` filter of numcodecs: elements are cast to another type, and back on decoding.
-// Configuration: `encode_dtype`, and `decode_dtype`, by default the array's type.
+// Filters of numcodecs that compute with NumPy's arithmetic: astype, fixedscaleoffset and quantize.
 #include <algorithm>
 #include <cmath>
 
@@ -79,10 +78,17 @@ class TextFilter final : public ElementFilter {
   DataType encoded_;
 };
 
+void check_float(const DataType& type) {
+  if (type.kind == TypeKind::floating) return;
+  throw Error("the data type " + type_name(type) + " is not a floating point type");
+}
+
 }  // namespace
 
+// The `astype` filter of numcodecs: elements are cast to another type, and back on decoding.
+// Configuration: `encode_dtype`, and `decode_dtype`, by default the array's type.
 Codec make_astype(const Json& configuration, const ChunkSpec& spec) {
-  if (!text_option(configuration, "encode_dtype")) throw Error("\"encode_dtype\" is missing");
+  text_member(configuration, "encode_dtype");  // throws Error if it is missing
   const NumpyType decoded = numpy_type_option(configuration, "decode_dtype", {spec.data_type});
   const NumpyType encoded = numpy_type_option(configuration, "encode_dtype", decoded);
   if (is_text(decoded.type) && is_text(encoded.type)) {
@@ -103,6 +109,51 @@ Codec make_astype(const Json& configuration, const ChunkSpec& spec) {
   return make_pipeline_filter("astype", decoded, encoded,
                               NumpyPipeline(decoded.type).cast(encoded.type),
                               NumpyPipeline(encoded.type).cast(decoded.type), tolerance);
+}
+
+// The `fixedscaleoffset` filter of numcodecs: encodes x as (x - offset) * scale, rounded to a whole
+// number. Configuration: `offset`, `scale`, `dtype` of x, and `astype` of the stored numbers.
+Codec make_fixedscaleoffset(const Json& configuration, const ChunkSpec& spec) {
+  const Json& offset = number_member(configuration, "offset");
+  const Json& scale = number_member(configuration, "scale");
+  const NumpyType decoded = numpy_type_option(configuration, "dtype", {spec.data_type});
+  const NumpyType encoded = numpy_type_option(configuration, "astype", decoded);
+  // The errors of rounding to a whole number and of the arithmetic; integers lose a fraction once
+  // more when decoded.
+  const double factor = std::abs(scale.get<double>());
+  Tolerance tolerance;
+  tolerance.relative = 8 * std::max({rounding_unit(decoded.type), rounding_unit(encoded.type),
+                                     rounding_unit({TypeKind::floating, 8})});
+  if (factor != 0) {
+    tolerance.absolute = 0.5 / factor + tolerance.relative * std::abs(offset.get<double>());
+  }
+  if (factor != 1 && decoded.type.kind != TypeKind::floating) tolerance.absolute += 1;
+  return make_pipeline_filter(
+      "fixedscaleoffset", decoded, encoded,
+      NumpyPipeline(decoded.type).subtract(offset).multiply(scale).round().cast(encoded.type),
+      NumpyPipeline(encoded.type).divide(scale).add(offset).cast(decoded.type), tolerance);
+}
+
+// The `quantize` filter of numcodecs: keeps as many bits after the binary point as `digits` decimal
+// digits need. Configuration: `digits`, `dtype`, and `astype` of the stored numbers. Decoding only
+// undoes the cast.
+Codec make_quantize(const Json& configuration, const ChunkSpec& spec) {
+  const Json& digits = number_member(configuration, "digits");
+  const NumpyType decoded = numpy_type_option(configuration, "dtype", {spec.data_type});
+  const NumpyType encoded = numpy_type_option(configuration, "astype", decoded);
+  check_float(decoded.type);
+  check_float(encoded.type);
+
+  // Powers of ten are rounded outwards to whole digits, then to a power of two.
+  double exponent = std::log10(std::pow(10.0, -digits.get<double>()));
+  exponent = exponent < 0 ? std::floor(exponent) : std::ceil(exponent);
+  const double scale = std::exp2(std::ceil(std::log2(std::pow(10.0, -exponent))));
+  if (!std::isnormal(scale)) throw Error("\"digits\" is " + excerpt(digits) + ", out of range");
+  return make_pipeline_filter(
+      "quantize", decoded, encoded,
+      NumpyPipeline(decoded.type).multiply(scale).round().divide(scale).cast(encoded.type),
+      NumpyPipeline(encoded.type).cast(decoded.type),
+      {0.5 / scale, 8 * std::max(rounding_unit(decoded.type), rounding_unit(encoded.type))});
 }
 
 }  // namespace zarrcore

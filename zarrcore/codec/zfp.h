@@ -1,11 +1,17 @@
-// The functions of the zfp library that the zfp codec calls, for zfp.cpp alone.
+// The parts of the zfp codec (zfp.cpp): the functions of the zfp library that it calls
+// (zfp_library.cpp), and the types that zfp stores as another one (zfp_carrier.cpp).
 //
-// They are not called by their names where the dynamic linker has one name space for all libraries:
-// like zfp, cfitsio, with which GDAL can be linked, exports stream_open, stream_close, stream_flush
-// and stream_size, and in a program linked with GDAL, zfp itself would call cfitsio's functions.
+// The functions are not called by their names where the dynamic linker has one name space for all
+// libraries: like zfp, cfitsio, with which GDAL can be linked, exports stream_open, stream_close,
+// stream_flush and stream_size, and in a program linked with GDAL, zfp itself would call cfitsio's
+// functions.
 #pragma once
 
 #include <zfp.h>
+
+#include <optional>
+
+#include "zarrcore/codec/codec.h"
 
 namespace zarrcore {
 
@@ -43,5 +49,12 @@ struct ZfpLibrary {
 
 // Loads the library on the first call; it stays loaded. Throws Error when it cannot be loaded.
 const ZfpLibrary& zfp_library();
+
+// The type as which zfp stores elements of `type`; nullopt for itself, and for types that it cannot
+// store.
+std::optional<DataType> zfp_carrier(const DataType& type);
+
+// Makes an array-to-bytes codec for chunks of `spec` from one for the same chunks of the carrier.
+Codec make_zfp_carrier(const ChunkSpec& spec, const DataType& carrier, Codec zfp);
 
 }  // namespace zarrcore
