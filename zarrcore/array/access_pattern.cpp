@@ -21,7 +21,7 @@ constexpr std::size_t kMaxBoxes = 64;
 constexpr std::size_t kMaxVisits = 10'000;
 // The rate of reused chunks from which on chunks are worth caching, and the weight of a request in
 // it: requests of many and of few chunks count the same.
-constexpr float kWorthKeeping = 0.1F;
+constexpr float kMinReuseRate = 0.1F;
 constexpr float kWeight = 1.0F / 8;
 // Older chunks that were decoded in part count half when there are so many: programs change.
 constexpr std::uint64_t kMaxParts = 128;
@@ -74,9 +74,9 @@ AccessPattern::Request::Request(AccessPattern& pattern, const Selection& selecti
   const std::lock_guard lock(pattern.mutex_);
   keys_.swap(pattern.keys_);
   if (options.is_read) whole_chunks_ = pattern.whole_chunks(selection);
-  if (options.may_read_ahead) pattern.begin_walk(*this, selection, options);
+  if (options.may_prefetch) pattern.begin_walk(*this, selection, options);
   reuse_is_likely_ =
-      options.keeps_all || requests_per_chunk_ > 1 || pattern.reuse_rate_ >= kWorthKeeping;
+      options.fits_cache || requests_per_chunk_ > 1 || pattern.reuse_rate_ >= kMinReuseRate;
   // As long as little is known, the rest of half the chunks is expected to be needed.
   rest_share_ =
       (static_cast<double>(pattern.rests_) + 1) / (static_cast<double>(pattern.parts_) + 2);
@@ -170,7 +170,7 @@ void AccessPattern::begin_walk(Request& request, const Selection& selection,
                  std::max<std::uint64_t>(range.size(), kChunksPerThread * at_once));
     request.next_chunks_ = chunks_after(
         box, range,
-        static_cast<std::size_t>(std::min(max_count, options.max_ahead_bytes / unit_bytes_)));
+        static_cast<std::size_t>(std::min(max_count, options.max_prefetched_bytes / unit_bytes_)));
   } else if (walk_.steps() == 0) {
     request.next_chunks_.emplace();
   }

@@ -79,12 +79,13 @@ class AccessPattern {
 
   struct RequestOptions {
     // True if other threads may read chunks that the next requests will need. `threads` limits the
-    // threads of the request and of reading ahead together, `max_ahead_bytes` the prefetched bytes.
-    bool may_read_ahead = false;
+    // threads of the request and of prefetching together, `max_prefetched_bytes` the prefetched
+    // bytes.
+    bool may_prefetch = false;
     std::size_t threads = 1;
-    std::uint64_t max_ahead_bytes = 0;
+    std::uint64_t max_prefetched_bytes = 0;
     // True if the cache has room for all chunks of the array.
-    bool keeps_all = false;
+    bool fits_cache = false;
     // True if the program gets the elements. Else they are for later requests.
     bool is_read = true;
   };
@@ -213,7 +214,7 @@ class AccessPattern {
   // Windows that are requested twice, as GDAL's resampling does for values and their mask:
   Selection last_selection_;
   bool was_repeated_ = false;  // the last window
-  bool is_cached_ = false;     // until it comes again
+  bool is_cached_ = false;     // until it is requested again
   // How often chunks of which requests use parts have been used before. Random reads of large
   // arrays rarely use a chunk again. Caching it then costs more than it saves: a cached chunk
   // occupies memory that the system has to provide page by page, while freed memory is reused at

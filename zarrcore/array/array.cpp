@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "zarrcore/array/chunk_reader.h"
-#include "zarrcore/array/read_ahead.h"
+#include "zarrcore/array/prefetcher.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 
@@ -17,7 +17,7 @@ Array::~Array() = default;
 
 void Array::refresh() const {
   state_.store->refresh();
-  if (!state_.store->traits().knows_versions || state_.has_prefetched.exchange(false)) {
+  if (!state_.store->traits().knows_versions || state_.has_pinned.exchange(false)) {
     state_.invalidate_all();
   }
 }
@@ -50,16 +50,16 @@ void Array::read(const Selection& selection, const Destination& destination,
 }
 
 void Array::prefetch(const Selection& selection, const ReadOptions& options) const {
-  state_.has_prefetched = true;
+  state_.has_pinned = true;
   with_context(state_.description,
                [&] { read_selection(selection, {nullptr, Strides(shape().size(), 0)}, options); });
 }
 
 void Array::expect_reads(const Selection& selection, const ReadOptions& options) const {
   check_selection(selection, shape());
-  ReadAhead* const ahead = read_ahead(options);
+  Prefetcher* const prefetcher = this->prefetcher(options);
   const bool is_empty = std::ranges::find(selection.count, 0u) != selection.count.end();
-  if (ahead != nullptr && !is_empty) state_.pattern->expect(box_around(selection));
+  if (prefetcher != nullptr && !is_empty) state_.pattern->expect(box_around(selection));
 }
 
 std::optional<std::uint64_t> Array::decoded_bytes(const Selection& selection) const {
@@ -77,27 +77,27 @@ std::optional<std::uint64_t> Array::decoded_bytes(const Selection& selection) co
   return elements ? checked_multiply(*elements, data_type().item_size) : std::nullopt;
 }
 
-ReadAhead* Array::read_ahead(const ReadOptions& options) const {
+Prefetcher* Array::prefetcher(const ReadOptions& options) const {
   if (!options.lasting_scope || options.threads <= 1) return nullptr;
-  std::call_once(reads_ahead_, [this] { read_ahead_ = std::make_unique<ReadAhead>(state_); });
-  return read_ahead_.get();
+  std::call_once(prefetches_, [this] { prefetcher_ = std::make_unique<Prefetcher>(state_); });
+  return prefetcher_.get();
 }
 
 void Array::read_selection(const Selection& selection, const Destination& destination,
                            const ReadOptions& options) const {
   state_.check_read(selection, destination);
-  ReadAhead* const ahead = read_ahead(options);
+  Prefetcher* const prefetcher = this->prefetcher(options);
   // Prefetched chunks stay cached for the reads that follow.
   AccessPattern::Request request(
       *state_.pattern, selection,
-      {.may_read_ahead = ahead != nullptr && state_.context->pool.has_workers(),
+      {.may_prefetch = prefetcher != nullptr && state_.context->pool.has_workers(),
        .threads = options.threads,
-       .max_ahead_bytes = state_.context->chunks.max_bytes() / 4,
-       .keeps_all = state_.byte_count <= state_.context->chunks.max_bytes(),
+       .max_prefetched_bytes = state_.context->chunks.max_bytes() / 4,
+       .fits_cache = state_.byte_count <= state_.context->chunks.max_bytes(),
        .is_read = destination.data != nullptr});
-  const ReadAhead::Reading reading(ahead, request, options);
+  const Prefetcher::Reading reading(prefetcher, request, options);
   ChunkReader reader(state_, state_.cached, destination.converter, options, &request);
-  if (request.walk()) reader.help_with([ahead] { return ahead->help(); });
+  if (request.walk()) reader.help_with([prefetcher] { return prefetcher->help(); });
   std::vector<StoredPart> batch;
   for_each_chunk(state_.grid, selection, destination.strides, [&](const ChunkSlice& slice) {
     batch.push_back(state_.part_of(slice, destination.data, request.key(slice.chunk, [&] {

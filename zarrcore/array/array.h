@@ -6,7 +6,7 @@
 //   array, array_writer, resize, typed_values   what programs call
 //   selection, read_options                     elements, options, and threads with a cache
 //   array_state                                 what the parts of the engine share of an array
-//   access_pattern, walk, read_ahead            which chunks come next, and prefetching them
+//   access_pattern, walk, prefetcher            which chunks come next, and prefetching them
 //   chunk_walk, stored_part                     from a selection to chunks and parts of values
 //   chunk_reader, element_reads, shard_reader   fetching these parts, in parallel
 //   chunk_decoder                               from their bytes to the caller's elements
@@ -35,7 +35,7 @@
 
 namespace zarrcore {
 
-class ReadAhead;
+class Prefetcher;
 
 // Where the store has the bytes of a chunk or inner chunk: `length` bytes from `offset` on in the
 // value of `key`, or without a length the whole value, if it exists.
@@ -82,7 +82,7 @@ class ZARRCORE_API Array {
   // context. Throws Error, which names array and chunk; the destination is then partly written.
   //
   // With `options.lasting_scope`, the next chunks of reads that walk through the array are
-  // prefetched: see read_ahead.h.
+  // prefetched: see prefetcher.h.
   void read(const Selection& selection, const Destination& destination,
             const ReadOptions& options = {}) const;
 
@@ -116,11 +116,11 @@ class ZARRCORE_API Array {
                       const ReadOptions& options) const;
 
   // Null if nothing is to be prefetched.
-  ReadAhead* read_ahead(const ReadOptions& options) const;
+  Prefetcher* prefetcher(const ReadOptions& options) const;
 
   ArrayState state_;
-  mutable std::once_flag reads_ahead_;
-  mutable std::unique_ptr<ReadAhead> read_ahead_;  // from the first read that may
+  mutable std::once_flag prefetches_;
+  mutable std::unique_ptr<Prefetcher> prefetcher_;  // from the first read that may
 };
 
 }  // namespace zarrcore

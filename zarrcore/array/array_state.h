@@ -45,7 +45,7 @@ struct ArrayState {
   std::unique_ptr<AccessPattern> pattern;  // of its requests
 
   mutable CachedArray cached;  // in the context's cache
-  mutable std::atomic<bool> has_prefetched{false};
+  mutable std::atomic<bool> has_pinned{false};
 
   // Guarded by `chains_mutex`: codec chains by chunk shape, so many as need little memory.
   mutable std::mutex chains_mutex;

@@ -188,7 +188,7 @@ void ArrayWriter::evict(FirstError& error, std::size_t threads) {
   const auto is_full = [this] { return pending_bytes_ > options_.max_bytes; };
   while ((is_full() || has_too_many_queued(threads)) && queue_.help()) {
   }
-  state().context->chunks.make_way(state().context->pending_bytes);
+  state().context->chunks.set_reserved_bytes(state().context->pending_bytes);
   if (!is_full()) return;
   const std::lock_guard one_at_a_time(evict_mutex_);
   std::vector<Pending> oldest;
@@ -224,7 +224,7 @@ void ArrayWriter::put_claimed(const Pending& chunk) {
 
 void ArrayWriter::note_put(const Pending& chunk, std::uint64_t bytes) {
   drop(chunk);
-  state().context->chunks.make_way(state().context->pending_bytes);
+  state().context->chunks.set_reserved_bytes(state().context->pending_bytes);
   const std::uint64_t put_bytes = put_bytes_ += bytes;
   if (put_bytes < kReturnedBytes) return;
   put_bytes_ = 0;
@@ -279,7 +279,7 @@ void ArrayWriter::read(const Selection& selection, const Destination& destinatio
     state().check_read(selection, destination);
     AccessPattern::Request request(
         *state().pattern, selection,
-        {.keeps_all = state().byte_count <= state().context->chunks.max_bytes()});
+        {.fits_cache = state().byte_count <= state().context->chunks.max_bytes()});
     for_each_chunk_batch(state().grid, selection, destination.strides,
                          [&](const std::vector<ChunkSlice>& chunks) {
                            if (!options_.locks)

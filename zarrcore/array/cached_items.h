@@ -26,11 +26,11 @@ class CachedItem {
  public:
   enum class Kind : std::uint8_t { missing, index, chunk };
 
-  // `version`: the version of the value that the item was decoded from. `is_prefetched`: it was
+  // `version`: the version of the value that the item was decoded from. `is_pinned`: it was
   // read for later reads (Array::prefetch), and may still be used after the value has been removed.
-  explicit CachedItem(const ValueVersion& version, bool is_prefetched = false,
+  explicit CachedItem(const ValueVersion& version, bool is_pinned = false,
                       Kind kind = Kind::missing)
-      : version_(version), is_prefetched_(is_prefetched), kind_(kind) {}
+      : version_(version), is_pinned_(is_pinned), kind_(kind) {}
   virtual ~CachedItem() = default;
   CachedItem(const CachedItem&) = delete;
   CachedItem& operator=(const CachedItem&) = delete;
@@ -41,11 +41,11 @@ class CachedItem {
   virtual std::uint64_t byte_count() const { return 0; }
 
   const ValueVersion& version() const { return version_; }
-  bool is_prefetched() const { return is_prefetched_; }
+  bool is_pinned() const { return is_pinned_; }
 
   // Returns true if it may be used when the value has the version `current`.
-  bool is_good_for(const ValueVersion& current) const {
-    if (!is_prefetched_) return version_.is_good_for(current);
+  bool is_valid_for(const ValueVersion& current) const {
+    if (!is_pinned_) return version_.is_valid_for(current);
     return current.is_absent() || !version_.differs_from(current);
   }
   // Returns true if it may be used in a request that began at this moment of the store's watch;
@@ -54,7 +54,7 @@ class CachedItem {
 
  private:
   ValueVersion version_;
-  bool is_prefetched_;
+  bool is_pinned_;
   Kind kind_;
   // The stamp of the value (ValueWatch::stamp) when it was last seen to have this version.
   mutable std::atomic<std::uint64_t> stamp_ = 0;
@@ -62,8 +62,8 @@ class CachedItem {
 
 // The decoded index of a shard.
 struct CachedIndex final : CachedItem {
-  CachedIndex(ShardIndex shard_index, const ValueVersion& version, bool is_prefetched)
-      : CachedItem(version, is_prefetched, Kind::index), index(std::move(shard_index)) {}
+  CachedIndex(ShardIndex shard_index, const ValueVersion& version, bool is_pinned)
+      : CachedItem(version, is_pinned, Kind::index), index(std::move(shard_index)) {}
 
   std::uint64_t byte_count() const override { return index.byte_count(); }
 
@@ -76,8 +76,8 @@ struct CachedIndex final : CachedItem {
 class CachedChunk final : public CachedItem {
  public:
   // See CachedItem.
-  CachedChunk(DecodedChunk chunk, const ValueVersion& version, bool is_prefetched = false)
-      : CachedItem(version, is_prefetched, Kind::chunk), chunk_(std::move(chunk)) {}
+  CachedChunk(DecodedChunk chunk, const ValueVersion& version, bool is_pinned = false)
+      : CachedItem(version, is_pinned, Kind::chunk), chunk_(std::move(chunk)) {}
   // A chunk that is decoded in blocks of `block_size` bytes (CodecChain::block_size).
   CachedChunk(SharedChain chain, Buffer encoded, std::uint64_t block_size,
               const ValueVersion& version);

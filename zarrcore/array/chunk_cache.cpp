@@ -53,21 +53,21 @@ void ChunkCache::put_in_order(std::list<Entry*>& node, Bounded& among, std::uint
   among.bytes += entry.bytes_;
 }
 
-void ChunkCache::take_out_of_order(Entry& entry) {
+void ChunkCache::remove_from_order(Entry& entry) {
   if (entry.among_ == nullptr) return;
   entry.among_->bytes -= entry.bytes_;
   entry.among_->order.erase(entry.place_in_order_);
   entry.among_ = nullptr;
 }
 
-void ChunkCache::end_ahead(Entry& entry) {
-  ahead_bytes_ -= std::exchange(entry.ahead_bytes_, 0);
+void ChunkCache::end_prefetch(Entry& entry) {
+  prefetched_bytes_ -= std::exchange(entry.prefetched_bytes_, 0);
 }
 
 // Removes an entry from everything but its array: the caller removes it there.
-void ChunkCache::take_out(Entry& entry) {
-  take_out_of_order(entry);
-  end_ahead(entry);
+void ChunkCache::unlink(Entry& entry) {
+  remove_from_order(entry);
+  end_prefetch(entry);
   if (entry.state_ == Entry::State::queued) entry.state_ = Entry::State::idle;
   entry.array_ = nullptr;
   --entries_;
@@ -78,13 +78,13 @@ void ChunkCache::remove(Entry& entry, Removed& removed) {
   if (array == nullptr) return;
   const auto value = array->values_.find(entry.key_);
   removed.insert(value->second.extract(entry.place_));
-  take_out(entry);
+  unlink(entry);
   if (value->second.empty()) array->values_.erase(value);
 }
 
 std::uint64_t ChunkCache::chunk_bound() const {
   const std::uint64_t most = chunks_.max_bytes;
-  return most - std::min<std::uint64_t>(needed_elsewhere_, most - most / 4);
+  return most - std::min<std::uint64_t>(reserved_bytes_, most - most / 4);
 }
 
 // A single item always stays, so that a chunk larger than the cache is not decoded again for each
@@ -107,8 +107,8 @@ ChunkCache::Found ChunkCache::find(CachedArray& array, const Key& key, const Pla
   auto entry = lookup(array, key, place);
   if (entry && entry->item_) {
     found.item = entry->item_;
-    found.was_ahead = entry->ahead_bytes_ > 0;
-    end_ahead(*entry);
+    found.is_first_use = entry->prefetched_bytes_ > 0;
+    end_prefetch(*entry);
     entry->request_ = request.number;
     if (entry->among_ != nullptr) {
       auto& order = entry->among_->order;
@@ -147,7 +147,7 @@ ChunkCache::Filling ChunkCache::begin(CachedArray& array, const Key& key, const 
     entry = make(array, key, place);
     if (entry->is_pending()) return {};
   }
-  end_ahead(*entry);
+  end_prefetch(*entry);
   entry->state_ = Entry::State::pending;
   entry->process_ = process_id();
   return {*this, std::move(entry)};
@@ -164,7 +164,7 @@ void ChunkCache::complete(Entry& entry, Item item, bool stays, const Request& re
   entry.state_ = Entry::State::idle;
   entry.state_.notify_all();
   if (entry.array_ == nullptr) return;
-  take_out_of_order(entry);
+  remove_from_order(entry);
   if (!is_filled || !stays) return remove(entry, removed);
   entry.request_ = request.number;
   entry.spent_on_parts_ = 0;
@@ -177,13 +177,13 @@ std::shared_ptr<ChunkCache::Entry> ChunkCache::queue(CachedArray& array, const K
                                                      const PlaceInValue& place,
                                                      std::uint64_t bytes) {
   const Lock lock(mutex_);
-  if (ahead_bytes_ + bytes > max_bytes() / 4) return nullptr;
+  if (prefetched_bytes_ + bytes > max_bytes() / 4) return nullptr;
   auto entry = make(array, key, place);
   if (entry->item_ || entry->state_ != Entry::State::idle) return nullptr;
-  take_out_of_order(*entry);
+  remove_from_order(*entry);
   entry->state_ = Entry::State::queued;
-  entry->ahead_bytes_ = bytes;
-  ahead_bytes_ += bytes;
+  entry->prefetched_bytes_ = bytes;
+  prefetched_bytes_ += bytes;
   return entry;
 }
 
@@ -195,10 +195,10 @@ ChunkCache::Filling ChunkCache::start_queued(const std::shared_ptr<Entry>& entry
   return {*this, entry};
 }
 
-void ChunkCache::drop_ahead(Entry& entry) {
+void ChunkCache::drop_prefetched(Entry& entry) {
   Removed removed;
   const Lock lock(mutex_);
-  if (entry.ahead_bytes_ > 0) remove(entry, removed);
+  if (entry.prefetched_bytes_ > 0) remove(entry, removed);
 }
 
 bool ChunkCache::spend_on_parts(CachedArray& array, const Key& key, const PlaceInValue& place,
@@ -236,7 +236,7 @@ void ChunkCache::erase_value(CachedArray& array, const std::string& key) {
   // The cache does not own the key.
   const auto value = array.values_.find(Key(Key(), &key));
   if (value == array.values_.end()) return;
-  for (const auto& [place, entry] : value->second) take_out(*entry);
+  for (const auto& [place, entry] : value->second) unlink(*entry);
   removed.swap(value->second);
   array.values_.erase(value);
 }
@@ -246,7 +246,7 @@ void ChunkCache::erase_all(CachedArray& array) {
   const Lock lock(mutex_);
   array.erased_.fill(++erasures_);
   for (const auto& [key, entries] : array.values_) {
-    for (const auto& [place, entry] : entries) take_out(*entry);
+    for (const auto& [place, entry] : entries) unlink(*entry);
   }
   removed.swap(array.values_);
 }
@@ -256,8 +256,8 @@ void ChunkCache::reserve(std::uint64_t bytes) {
   chunks_.max_bytes = std::max(chunks_.max_bytes.load(), bytes);
 }
 
-void ChunkCache::make_way(std::uint64_t bytes) {
-  needed_elsewhere_ = bytes;
+void ChunkCache::set_reserved_bytes(std::uint64_t bytes) {
+  reserved_bytes_ = bytes;
   if (chunks_.bytes <= chunk_bound()) return;
   Removed removed;
   const Lock lock(mutex_);

@@ -4,7 +4,7 @@
 // The life of an entry:
 //
 //   absent   Not cached, and not being read.
-//   queued   A walk is expected to need it (read_ahead.h). A task reads it, or the request that
+//   queued   A walk is expected to need it (prefetcher.h). A task reads it, or the request that
 //            needs it first, if that is earlier.
 //   pending  One thread fetches and decodes it: it holds the Filling of the entry. All others that
 //            need the entry wait for it, so that each chunk is decoded once.
@@ -108,7 +108,7 @@ class ChunkCache {
     Item item;                       // null if no item is cached
     std::shared_ptr<Entry> pending;  // the entry, if another thread is filling it
     Filling filling;                 // with Intent::start, if there is neither
-    bool was_ahead = false;          // this is the first use of a prefetched item
+    bool is_first_use = false;       // this is the first use of a prefetched item
   };
   enum class Intent : std::uint8_t {
     look,
@@ -138,7 +138,7 @@ class ChunkCache {
   // Begins to fill an entry, if it is still queued.
   Filling start_queued(const std::shared_ptr<Entry>& entry);
   // Removes an entry that was queued and has not been used since.
-  void drop_ahead(Entry& entry);
+  void drop_prefetched(Entry& entry);
 
   // Adds to the cost of requests for parts of a chunk, as bytes that could have been read instead.
   // False, and adds nothing, if it would then be more than `most`.
@@ -157,13 +157,13 @@ class ChunkCache {
   // Lowers the bound of chunks by the bytes that are needed elsewhere, but not below a quarter of
   // it. Each call replaces the previous one. It does not lock if nothing has to go: writers call it
   // for each chunk.
-  void make_way(std::uint64_t bytes);
+  void set_reserved_bytes(std::uint64_t bytes);
 
   // Takes no lock: readers that find no entries need not look for one.
   bool is_empty() const { return entries_ == 0; }
   std::uint64_t max_bytes() const { return chunks_.max_bytes; }
   std::uint64_t byte_count() const { return chunks_.bytes; }  // of chunks
-  std::uint64_t ahead_bytes() const { return ahead_bytes_; }
+  std::uint64_t prefetched_bytes() const { return prefetched_bytes_; }
 
  private:
   using Lock = std::lock_guard<std::mutex>;
@@ -185,9 +185,9 @@ class ChunkCache {
                 const Request& request);
   std::shared_ptr<Entry> make(CachedArray& array, const Key& key, const PlaceInValue& place);
   void put_in_order(std::list<Entry*>& node, Bounded& among, std::uint64_t bytes);
-  void take_out_of_order(Entry& entry);
-  void end_ahead(Entry& entry);
-  void take_out(Entry& entry);
+  void remove_from_order(Entry& entry);
+  void end_prefetch(Entry& entry);
+  void unlink(Entry& entry);
   void remove(Entry& entry, Removed& removed);
   void shrink(std::uint64_t request, Removed& removed);
 
@@ -198,8 +198,8 @@ class ChunkCache {
   // Changed with the lock:
   Bounded chunks_;
   Bounded others_;
-  std::atomic<std::uint64_t> needed_elsewhere_ = 0;
-  std::atomic<std::uint64_t> ahead_bytes_ = 0;
+  std::atomic<std::uint64_t> reserved_bytes_ = 0;
+  std::atomic<std::uint64_t> prefetched_bytes_ = 0;
   std::atomic<std::size_t> entries_ = 0;
   std::atomic<std::uint64_t> requests_ = 0;
   std::atomic<std::uint64_t> erasures_ = 0;
@@ -230,11 +230,11 @@ class ChunkCache::Entry {
   std::atomic<State> state_ = State::idle;
   std::atomic<long> process_ = 0;  // which is filling it
   Item item_;
-  std::uint64_t request_ = 0;         // the last request that used it
-  std::uint64_t bytes_ = 0;           // counted in `among_`
-  std::uint64_t ahead_bytes_ = 0;     // from queue() to the first use
-  std::uint64_t spent_on_parts_ = 0;  // see there
-  Bounded* among_ = nullptr;          // null while it is not in an order
+  std::uint64_t request_ = 0;           // the last request that used it
+  std::uint64_t bytes_ = 0;             // counted in `among_`
+  std::uint64_t prefetched_bytes_ = 0;  // from queue() to the first use
+  std::uint64_t spent_on_parts_ = 0;    // see there
+  Bounded* among_ = nullptr;            // null while it is not in an order
   std::list<Entry*>::iterator place_in_order_;
 };
 

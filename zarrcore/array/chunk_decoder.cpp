@@ -23,7 +23,7 @@ MutableByteSpan memory_for(const CodecChain& chain, DecodedChunk& scratch) {
 
 // Decodes a chunk into a buffer of its own. Fetched bytes are decoded in place if the codecs leave
 // each element at its position.
-DecodedChunk decode_to_keep(const CodecChain& chain, const ChunkDecoder::Encoded& encoded) {
+DecodedChunk decode_owned(const CodecChain& chain, const ChunkDecoder::Encoded& encoded) {
   if (encoded.owner == nullptr || !chain.elements_stand_alone()) return chain.decode(encoded.bytes);
   check_size("the chunk has ", encoded.bytes.size(), chain.decoded_size());
   encoded.owner->shrink_to_fit();
@@ -50,7 +50,7 @@ ScratchPool::Slot* ScratchPool::take_free() {
   thread_local std::size_t last = std::hash<std::thread::id>()(std::this_thread::get_id());
   for (std::size_t i = 0; i < count_; ++i) {
     const std::size_t at = (last + i) % count_;
-    if (!slots_[at].is_taken.load() && !slots_[at].is_taken.exchange(true)) {
+    if (!slots_[at].in_use.load() && !slots_[at].in_use.exchange(true)) {
       last = at;
       return &slots_[at];
     }
@@ -71,8 +71,8 @@ ScratchPool::Slot& ScratchPool::take() {
   }
 }
 
-void ScratchPool::put_back(Slot& slot) {
-  slot.is_taken = false;
+void ScratchPool::release(Slot& slot) {
+  slot.in_use = false;
   if (waiting_ == 0) return;
   ++returns_;
   returns_.notify_one();
@@ -115,7 +115,7 @@ bool ChunkDecoder::is_to_be_cached(const StoredPart& part, bool is_known) const 
 
 bool ChunkDecoder::is_current(const StoredPart& part, const CachedItem& item) const {
   return part.is_whole_value() ? item.is_current(*array_.store, *part.key, moment_)
-                               : item.is_good_for(part.version);
+                               : item.is_valid_for(part.version);
 }
 
 ChunkDecoder::FoundOrStarted ChunkDecoder::find_or_start(const StoredPart& part) const {
@@ -152,8 +152,8 @@ ChunkDecoder::Lookup ChunkDecoder::copy_from_cache(const StoredPart& part, bool 
       erase_cached(part);
       break;
     case Cached::is_copied:
-      if (found.was_ahead) {
-        lookup.cached = Cached::was_read_ahead;
+      if (found.is_first_use) {
+        lookup.cached = Cached::was_prefetched;
         if (!may_cache(part) || !is_to_be_cached(part, false)) erase_cached(part);
       } else if (is_reuse_counted(part)) {
         pattern_->count_reuse();
@@ -182,7 +182,7 @@ ChunkDecoder::Cached ChunkDecoder::copy_item(const StoredPart& part, const Chunk
 void ChunkDecoder::decode(const StoredPart& part, Encoded encoded, ChunkCache::Filling& filling,
                           bool is_known, DecodedChunk& scratch) const {
   if (part.filling != nullptr) {
-    finish(filling, std::make_shared<const CachedChunk>(decode_to_keep(*part.chain, encoded),
+    finish(filling, std::make_shared<const CachedChunk>(decode_owned(*part.chain, encoded),
                                                         version_of(part, encoded)));
   } else if (may_cache(part)) {
     auto chunk = decode_to_cache(part, encoded, is_known);
@@ -211,8 +211,8 @@ std::shared_ptr<const CachedChunk> ChunkDecoder::decode_to_cache(const StoredPar
   if (auto prefix = decode_prefix(part, encoded.bytes, is_known)) {
     return std::make_shared<const CachedChunk>(DecodedChunk{std::move(*prefix), {}}, version);
   }
-  return std::make_shared<const CachedChunk>(decode_to_keep(chain, encoded), version,
-                                             part.is_prefetched());
+  return std::make_shared<const CachedChunk>(decode_owned(chain, encoded), version,
+                                             part.is_pinned());
 }
 
 // The first elements of a chunk, if those that are selected end early enough, and the rest is not

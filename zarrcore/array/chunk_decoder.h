@@ -30,22 +30,22 @@ class ScratchPool {
     try {
       body(slot.chunk);
     } catch (...) {
-      put_back(slot);
+      release(slot);
       throw;
     }
-    put_back(slot);
+    release(slot);
   }
 
  private:
   // Aligned so that one thread's writes do not touch the cache lines of others.
   struct alignas(64) Slot {
-    std::atomic<bool> is_taken = false;
+    std::atomic<bool> in_use = false;
     DecodedChunk chunk;
   };
 
   Slot* take_free();  // null if all are in use
   Slot& take();
-  void put_back(Slot& slot);
+  void release(Slot& slot);
 
   std::size_t count_;
   std::unique_ptr<Slot[]> slots_;
@@ -98,7 +98,7 @@ class ChunkDecoder {
   // The result of looking for the selected elements of a chunk in the cache.
   enum class Cached : std::uint8_t {
     is_copied,       // it has been copied to the destination
-    was_read_ahead,  // likewise, and this is the first use of the chunk
+    was_prefetched,  // likewise, and this is the first use of the chunk
     is_missing,      // the chunk is missing in the store
     needs_decoding,  // nothing, or nothing decoded while `may_decode` is false
     is_elsewhere,    // other elements of the chunk

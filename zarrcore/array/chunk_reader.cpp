@@ -249,7 +249,7 @@ bool ChunkReader::is_done(const StoredPart& part, ChunkDecoder::Cached cached) c
     case ChunkDecoder::Cached::is_copied:
       count_chunks(options_.statistics, &ReadStatistics::cached_chunks);
       return true;
-    case ChunkDecoder::Cached::was_read_ahead:
+    case ChunkDecoder::Cached::was_prefetched:
       count_chunks(options_.statistics, &ReadStatistics::fetched_chunks);
       count_chunks(options_.statistics, &ReadStatistics::decoded_chunks);
       return true;

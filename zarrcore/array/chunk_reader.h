@@ -31,9 +31,9 @@ class ChunkReader {
   void help_with(std::function<bool()> help) { help_ = std::move(help); }
 
   // Throws Error, which names the chunk's key. Each stored value is opened once, and everything
-  // read from it, for this request, for the cache or ahead, is of the version that was opened: if
+  // read from it, for this request or for later ones, is of the version that was opened: if
   // another program replaces it meanwhile, all parts are read once more; if that happens again, it
-  // is an error. Parts of one shard follow each other, unless they are to be read ahead.
+  // is an error. Parts of one shard follow each other, unless they are prefetched.
   void read(std::vector<StoredPart> parts);
 
   // Where the innermost chunk that contains the element `start` of a chunk is stored; see

@@ -138,7 +138,7 @@ std::optional<Buffer> PendingChunk::fetch(std::size_t position, PendingInnerChun
   }
   // read() finds out whether an index is still true, but an inner chunk that it lacks is not read.
   if (known && !known->find(position) &&
-      !known->version().is_good_for(array_.store->current_version(*key_))) {
+      !known->version().is_valid_for(array_.store->current_version(*key_))) {
     known.reset();
   }
   for (int tries = 1;; ++tries) {
@@ -153,7 +153,7 @@ std::optional<Buffer> PendingChunk::fetch(std::size_t position, PendingInnerChun
       // Reading an existing inner chunk checks the version of the index; for a missing one, it is
       // checked here.
       if (!entry && !opened &&
-          !known->version().is_good_for(array_.store->current_version(*key_))) {
+          !known->version().is_valid_for(array_.store->current_version(*key_))) {
         throw ValueChanged();
       }
       auto encoded =
@@ -251,7 +251,7 @@ bool PendingChunk::try_to_put_chunk(PutOptions options, int tries) {
   std::shared_ptr<OpenValue> stored;
   if (!inner.is_whole()) {
     expected = inner.base;
-    if (tries > 1 || !expected.is_good_for(store.current_version(*key_))) {
+    if (tries > 1 || !expected.is_valid_for(store.current_version(*key_))) {
       stored = store.open(*key_);
       const Count count(*this, inner);
       inner.rebase(stored->get(chain_.max_encoded_size()));
@@ -273,7 +273,7 @@ bool PendingChunk::try_to_put_shard(PutOptions options) {
   InnerChunks changed;
   changed.reserve(inner_chunks_.size());
   for (const auto& [position, inner] : inner_chunks_) {
-    if (!inner->is_whole() && !inner->base_shard->is_good_for(*stored)) {
+    if (!inner->is_whole() && !inner->base_shard->is_valid_for(*stored)) {
       const Count count(*this, *inner);
       const auto entry = stored->find(position);
       inner->rebase(entry ? std::optional(stored->read(entry->offset, entry->length))

@@ -145,7 +145,7 @@ DecodedChunk PendingInnerChunk::decode_own() const {
 
 DecodedChunk PendingInnerChunk::decode(const std::optional<Buffer>& stored) const {
   if (!stored) return make_filled();
-  chain_.check_kept(stored->span());
+  chain_.check_round_trip(stored->span());
   return chain_.decode(stored->span());
 }
 

@@ -48,7 +48,7 @@ OpenShard ShardReader::open(const StoredPart& shard, bool wants_all) const {
           part.length = part.bytes->size();
           opened.extent.framing = {};
         } else if (wants_all && !part.chain->shard_is_bare() && part.destination != nullptr &&
-                   !is_prefetched(part) && !fetch_checked(part)) {
+                   !is_pinned(part) && !fetch_checked(part)) {
           return opened;
         }
         opened.extent.offset = part.offset;
@@ -60,10 +60,10 @@ OpenShard ShardReader::open(const StoredPart& shard, bool wants_all) const {
 
 // Returns true if the inner chunks of a shard have been prefetched, and its value may since have
 // been removed.
-bool ShardReader::is_prefetched(const StoredPart& shard) const {
+bool ShardReader::is_pinned(const StoredPart& shard) const {
   if (!uses_cached_indexes_) return false;
   const ChunkCache::Item cached = decoder_.find(shard).item;
-  return cached && cached->is_prefetched() &&
+  return cached && cached->is_pinned() &&
          (!store_.traits().knows_versions || store_.current_version(*shard.key).is_absent());
 }
 
@@ -103,7 +103,7 @@ bool ShardReader::decompress(StoredPart& shard) const {
     Buffer decoded = shard.chain->decode_shard(encoded);
     decoded.shrink_to_fit();
     cached = std::make_shared<const CachedChunk>(DecodedChunk{std::move(decoded), {}},
-                                                 shard.version, shard.is_prefetched());
+                                                 shard.version, shard.is_pinned());
     decoder_.finish(filling, cached);
   }
   if (cached->is_missing()) return false;
@@ -126,7 +126,7 @@ std::shared_ptr<const ShardIndex> ShardReader::read_index(StoredPart& shard,
     if (!fetched && !shard.is_whole_value()) throw ValueChanged();
     if (fetched) {
       cached = std::make_shared<const CachedIndex>(std::move(fetched->index),
-                                                   shard.value->version(), shard.is_prefetched());
+                                                   shard.value->version(), shard.is_pinned());
     } else {
       cached = std::make_shared<const CachedItem>(ValueVersion::absent());
     }

@@ -40,7 +40,7 @@ class ShardReader {
   void use_cached_indexes(bool uses) { uses_cached_indexes_ = uses; }
 
  private:
-  bool is_prefetched(const StoredPart& shard) const;
+  bool is_pinned(const StoredPart& shard) const;
   bool fetch_checked(StoredPart& shard) const;
   bool decompress(StoredPart& shard) const;
   std::shared_ptr<const ShardIndex> read_index(StoredPart& shard, const ShardExtent& extent) const;

@@ -38,7 +38,7 @@ struct StoredPart {
   ChunkCache::Filling* filling = nullptr;  // not null: the chunk is prefetched into this entry
 
   // Returns true if later reads may use it even if its value has been removed.
-  bool is_prefetched() const { return destination == nullptr && filling == nullptr; }
+  bool is_pinned() const { return destination == nullptr && filling == nullptr; }
 
   PlaceInValue place() const { return {chain, position}; }
   // For messages.

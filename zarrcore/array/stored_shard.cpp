@@ -72,12 +72,12 @@ class Arrangement {
     append(position, bytes.size());
   }
 
-  void keep(std::size_t position, const ShardIndex::Entry& stored) {
-    if (const auto offset = kept_.find(stored)) {
+  void copy(std::size_t position, const ShardIndex::Entry& stored) {
+    if (const auto offset = copied_.find(stored)) {
       entries_[position] = {*offset, stored.length};
       return;
     }
-    kept_.add(stored, end_);
+    copied_.add(stored, end_);
     std::optional<ShardIndex::Entry> none;
     auto& last = runs_.empty() ? none : runs_.back().stored;
     if (last && last->offset + last->length == stored.offset &&
@@ -102,7 +102,7 @@ class Arrangement {
   std::vector<InnerChunkRun> runs_;
   std::uint64_t end_;
   std::uint64_t max_run_bytes_;
-  UnchangedChunks kept_;
+  UnchangedChunks copied_;
 };
 
 }  // namespace
@@ -175,8 +175,8 @@ void StoredShard::read_whole() {
   stored_ = {Buffer::copy_of(encoded), chain_->sharding()->decode_index(encoded)};
 }
 
-bool StoredShard::is_good_for(const StoredShard& now) const {
-  if (!version_.is_good_for(now.version_)) return false;
+bool StoredShard::is_valid_for(const StoredShard& now) const {
+  if (!version_.is_valid_for(now.version_)) return false;
   if (!stored_ || !now.stored_) return stored_.has_value() == now.stored_.has_value();
   // The frame may be part of only one of the two ranges.
   const std::size_t size = chain_->sharding()->encoded_index_size();
@@ -194,7 +194,7 @@ Buffer StoredShard::read(std::uint64_t offset, std::uint64_t length) const {
   const auto value = value_ ? value_ : store_->open(key_);
   const ByteRange ranges[] = {ByteRange::at(offset, length), extent_.index_range()};
   auto parts = get_ranges_of_version(
-      *value, ranges, [&] { return value == value_ || version_.is_good_for(value->version()); });
+      *value, ranges, [&] { return value == value_ || version_.is_valid_for(value->version()); });
   if (!parts || !stored_ || !have_same_bytes(parts->back().span(), stored_->encoded.span())) {
     throw ValueChanged();
   }
@@ -227,7 +227,7 @@ bool put_shard(Store& store, const std::string& key, const CodecChain& chain,
       if (next_changed->second) shard.add(i, *next_changed->second);
       ++next_changed;
     } else if (stored != nullptr) {
-      if (const auto entry = stored->find(i)) shard.keep(i, *entry);
+      if (const auto entry = stored->find(i)) shard.copy(i, *entry);
     }
   }
   auto stored_runs = std::ranges::count_if(

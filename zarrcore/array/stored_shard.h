@@ -85,7 +85,7 @@ class StoredShard {
   const ValueVersion& version() const { return version_; }
   // Returns true if `now`, which is open, is the same version of the shard: certainly, or, where
   // the store does not know versions, because it has the same index.
-  bool is_good_for(const StoredShard& now) const;
+  bool is_valid_for(const StoredShard& now) const;
 
   // Where an inner chunk is, for read() and part(); nullopt for a missing one. Throws Error when
   // the index entry is impossible.

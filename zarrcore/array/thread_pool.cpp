@@ -32,7 +32,7 @@ struct ThreadPool::Loop : Job {
   bool closed = false;      // `body` may no longer exist: a late worker must leave at once
   std::exception_ptr failure;
 
-  void take_part() {
+  void run_iterations() {
     ++loop_depth;
     for (std::size_t i = next++; i < count; i = next++) {
       try {
@@ -54,16 +54,16 @@ struct ThreadPool::Loop : Job {
       ++running;
     }
     if (*scope) {
-      (*scope)([&] { take_part(); });
+      (*scope)([&] { run_iterations(); });
     } else {
-      take_part();
+      run_iterations();
     }
     const std::lock_guard lock(mutex);
     if (--running == 0) left.notify_all();
   }
 
-  // The caller's part, after its own take_part(). It takes the exception out of the loop, so that
-  // no late worker destroys it.
+  // The caller's part, after its own run_iterations(). It takes the exception out of the loop, so
+  // that no late worker destroys it.
   void close() {
     std::unique_lock lock(mutex);
     closed = true;
@@ -238,7 +238,7 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
     state_->add_workers(helpers + (loop_depth > 0 ? kMoreInside : 0));
   }
   state_->wake.notify_all();
-  loop->take_part();
+  loop->run_iterations();
   {
     // Withdraw the unused invitations.
     const std::lock_guard lock(state_->mutex);

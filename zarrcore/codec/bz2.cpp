@@ -15,7 +15,7 @@ namespace {
 // A block has at least 20 bytes and holds at most 900,000, five of which may decode to 259.
 constexpr std::uint64_t kMaxBz2Expansion = 900'000 / 5 * 259 / 20;
 
-// Points `stream` at as much of the two spans as its counters can hold; afterwards take_off()
+// Points `stream` at as much of the two spans as its counters can hold; afterwards consume()
 // removes from them what the library has used.
 void point_at(bz_stream& stream, ByteSpan input, MutableByteSpan output) {
   constexpr std::size_t kMax = std::numeric_limits<unsigned>::max();
@@ -25,7 +25,7 @@ void point_at(bz_stream& stream, ByteSpan input, MutableByteSpan output) {
   stream.next_out = reinterpret_cast<char*>(output.data());
   stream.avail_out = static_cast<unsigned>(std::min(output.size(), kMax));
 }
-void take_off(const bz_stream& stream, ByteSpan& input, MutableByteSpan& output) {
+void consume(const bz_stream& stream, ByteSpan& input, MutableByteSpan& output) {
   const char* input_start = reinterpret_cast<const char*>(input.data());
   const char* output_start = reinterpret_cast<const char*>(output.data());
   input = input.subspan(static_cast<std::size_t>(stream.next_in - input_start));
@@ -44,7 +44,7 @@ class Bz2Decoder final : public StreamDecoder {
   bool advance(ByteSpan& encoded, MutableByteSpan& decoded) override {
     point_at(stream_, encoded, decoded);
     const int result = BZ2_bzDecompress(&stream_);
-    take_off(stream_, encoded, decoded);
+    consume(stream_, encoded, decoded);
     if (result == BZ_MEM_ERROR) throw std::bad_alloc();
     if (result != BZ_OK && result != BZ_STREAM_END) throw Error("bz2: the data is corrupt");
     return result == BZ_STREAM_END;
@@ -71,7 +71,7 @@ class Bz2Encoder {
       point_at(stream_, decoded, rest);
       const bool is_last = stream_.avail_in == decoded.size();
       result = BZ2_bzCompress(&stream_, is_last ? BZ_FINISH : BZ_RUN);
-      take_off(stream_, decoded, rest);
+      consume(stream_, decoded, rest);
       if (result < 0 || (rest.empty() && result != BZ_STREAM_END)) {
         throw Error("bz2: compression failed");
       }

@@ -89,9 +89,9 @@ class ArrayToBytesCodec {
   virtual void decode_in_place(MutableByteSpan /*chunk*/) const {}
 
   // Returns true if all elements that decode() makes encode to the same bytes again.
-  virtual bool keeps_elements() const { return true; }
+  virtual bool round_trips() const { return true; }
   // If not: throws Error, which names the element, when one of `encoded` would not.
-  virtual void check_kept(ByteSpan /*encoded*/) const {}
+  virtual void check_round_trip(ByteSpan /*encoded*/) const {}
 
   // Returns true if little-endian bytes are assumed because the metadata states no byte order.
   virtual bool assumes_byte_order() const { return false; }

@@ -308,10 +308,10 @@ void CodecChain::decode_to_c_order(ByteSpan encoded, MutableByteSpan chunk, Aren
                c_order_strides());
 }
 
-void CodecChain::check_kept(ByteSpan encoded) const {
-  if (keeps_elements()) return;
+void CodecChain::check_round_trip(ByteSpan encoded) const {
+  if (round_trips()) return;
   Buffer held;
-  array_to_bytes_->check_kept(decode_bytes(encoded, std::nullopt, held));
+  array_to_bytes_->check_round_trip(decode_bytes(encoded, std::nullopt, held));
 }
 
 std::optional<ByteSpan> CodecChain::find_decoded(ByteSpan encoded) const {

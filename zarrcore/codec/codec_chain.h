@@ -74,8 +74,8 @@ class CodecChain {
   void decode_to_c_order(ByteSpan encoded, MutableByteSpan chunk, Arena& arena) const;
 
   // Throws Error when decoding and encoding a stored chunk would change elements.
-  void check_kept(ByteSpan encoded) const;
-  bool keeps_elements() const { return array_to_bytes_->keeps_elements(); }
+  void check_round_trip(ByteSpan encoded) const;
+  bool round_trips() const { return array_to_bytes_->round_trips(); }
 
   // The decoded chunk inside `encoded`, if encoding does not change its bytes. Checks frames;
   // throws Error like decode().

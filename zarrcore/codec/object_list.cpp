@@ -179,8 +179,8 @@ class ObjectListCodec final : public ArrayToBytesCodec {
     });
   }
 
-  bool keeps_elements() const override { return false; }
-  void check_kept(ByteSpan encoded) const override {
+  bool round_trips() const override { return false; }
+  void check_round_trip(ByteSpan encoded) const override {
     with_context(name_, [&] {
       const Json list = format_.parse(encoded);
       const std::vector<const Json*> elements = elements_of(list);

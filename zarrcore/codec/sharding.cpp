@@ -142,10 +142,11 @@ void ShardingCodec::state_byte_order(Json& configuration) const {
   configuration["index_codecs"] = format_codec_list(index_chain_->codecs());
 }
 
-void ShardingCodec::check_kept(ByteSpan encoded) const {
+void ShardingCodec::check_round_trip(ByteSpan encoded) const {
   const ShardIndex index = index_of(encoded);
   for (std::size_t position = 0; position < index.size(); ++position) {
-    visit_inner(encoded, index, position, [&](ByteSpan inner) { inner_chain_->check_kept(inner); });
+    visit_inner(encoded, index, position,
+                [&](ByteSpan inner) { inner_chain_->check_round_trip(inner); });
   }
 }
 

@@ -68,8 +68,8 @@ class ShardingCodec final : public ArrayToBytesCodec {
   Buffer encode(ByteSpan decoded) const override { return encode(decoded, false); }
   Buffer encode_all(ByteSpan decoded) const override { return encode(decoded, true); }
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override;
-  bool keeps_elements() const override { return inner_chain_->keeps_elements(); }
-  void check_kept(ByteSpan encoded) const override;
+  bool round_trips() const override { return inner_chain_->round_trips(); }
+  void check_round_trip(ByteSpan encoded) const override;
   bool assumes_byte_order() const override {
     return inner_chain_->assumes_bytes() || index_chain_->assumes_bytes();
   }

@@ -176,7 +176,7 @@ DocumentSource DocumentReader::source() const {
   return source;
 }
 
-DocumentRequests::Kept DocumentReader::request(std::vector<std::string> keys) const {
+DocumentRequests::AnswerScope DocumentReader::request(std::vector<std::string> keys) const {
   if (!is_slow()) return {};
   {
     const std::lock_guard lock(mutex_);

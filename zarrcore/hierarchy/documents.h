@@ -91,7 +91,7 @@ class DocumentReader {
   // Returns true if requests wait for answers, and several can wait at the same time.
   bool is_slow() const { return run_together_ && store_.traits().parallel_requests > 1; }
   // Requests documents at once, as far as they are not known, if that saves waiting.
-  DocumentRequests::Kept request(std::vector<std::string> keys) const;
+  DocumentRequests::AnswerScope request(std::vector<std::string> keys) const;
   // Returns true if a document at the root has been requested, and is missing.
   bool is_missing_at_root(const std::string& key) const;
 

@@ -62,7 +62,7 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     };
     bool has_copies = reads_copies && read_copies();
     if (!has_copies) {
-      const auto kept = request_expected();
+      const auto answers = request_expected();
       const bool is_found = has("", NodeKind::group) || has("", NodeKind::array);
       if (is_found) read_expected();
       if (!is_found && options_.use_consolidated && !reads_copies) has_copies = read_copies();
@@ -119,12 +119,12 @@ DocumentSource Hierarchy::documents() const {
   return is_consolidated() ? copied_.source() : reader_.source();
 }
 
-DocumentRequests::Kept Hierarchy::request(std::vector<std::string> keys) const {
-  return is_consolidated() ? DocumentRequests::Kept() : reader_.request(std::move(keys));
+DocumentRequests::AnswerScope Hierarchy::request(std::vector<std::string> keys) const {
+  return is_consolidated() ? DocumentRequests::AnswerScope() : reader_.request(std::move(keys));
 }
 
 // The documents of the root, and those on the way to the expected array.
-DocumentRequests::Kept Hierarchy::request_expected() const {
+DocumentRequests::AnswerScope Hierarchy::request_expected() const {
   const std::string& expected = options_.expected_array;
   auto keys =
       format_->keys_to_read("", expected.empty() ? std::nullopt : std::optional(NodeKind::group));
@@ -183,7 +183,7 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path,
   }
   if (auto known = nodes_.find(normalized)) return known;
   ReadDocuments read = documents_to_read(normalized);
-  const auto kept = request(format_->keys_to_read(normalized, wanted));
+  const auto answers = request(format_->keys_to_read(normalized, wanted));
   const auto of_store = [this] { return store_->description(); };
   auto found = with_context(of_store, [&] {
     auto own = format_->read_node(documents(), normalized, wanted);
@@ -197,7 +197,7 @@ bool Hierarchy::has(std::string_view path, NodeKind kind) const {
   const std::string normalized = normalize_path(path);
   if (kind == NodeKind::group && nodes_.find(normalized) == nullptr) {
     if (nodes_.has_group(normalized)) return true;
-    const auto kept = request(format_->keys_to_read(normalized, NodeKind::group));
+    const auto answers = request(format_->keys_to_read(normalized, NodeKind::group));
     const auto of_store = [this] { return store_->description(); };
     const auto found =
         with_context(of_store, [&] { return format_->find_group(documents(), normalized); });
@@ -229,7 +229,7 @@ bool Hierarchy::prefetch(std::span<const std::string> paths, std::optional<NodeK
     const bool is_array_first = !wanted && options_.is_writable;
     const auto kept_first = request_for(is_array_first ? NodeKind::array : wanted);
     if (is_array_first) prefetch_arrays(some);
-    const auto kept = is_array_first ? request_for(wanted) : DocumentRequests::Kept();
+    const auto answers = is_array_first ? request_for(wanted) : DocumentRequests::AnswerScope();
     for (const std::string& path : some) prefetch_node(path, wanted);
   }
   return true;

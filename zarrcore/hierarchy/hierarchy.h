@@ -177,8 +177,8 @@ class ZARRCORE_API Hierarchy {
 
   bool is_slow() const { return !is_consolidated() && reader_.is_slow(); }
   DocumentSource documents() const;
-  DocumentRequests::Kept request(std::vector<std::string> keys) const;
-  DocumentRequests::Kept request_expected() const;
+  DocumentRequests::AnswerScope request(std::vector<std::string> keys) const;
+  DocumentRequests::AnswerScope request_expected() const;
   void read_expected() const;
   void prefetch_node(const std::string& path, std::optional<NodeKind> wanted) const;
   void prefetch_arrays(std::span<const std::string> paths) const;

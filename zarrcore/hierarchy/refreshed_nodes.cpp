@@ -12,7 +12,7 @@ namespace zarrcore {
 bool Hierarchy::ReadDocuments::are_good_for(const ReadDocuments& current) const {
   return expected_changes == current.expected_changes &&
          std::ranges::equal(versions, current.versions, [](const auto& version, const auto& now) {
-           return version.is_good_for(now);
+           return version.is_valid_for(now);
          });
 }
 

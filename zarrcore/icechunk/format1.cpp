@@ -138,7 +138,7 @@ RequestedFiles::RequestedFiles(Store& files, const std::vector<std::string>& key
       kept_(run && files.traits().parallel_requests > 1
                 ? requests_.request(keys, files.traits().parallel_requests, run,
                                     [this](const std::string& key) { return request(key); })
-                : DocumentRequests::Kept()) {}
+                : DocumentRequests::AnswerScope()) {}
 
 DocumentText RequestedFiles::get(const std::string& key) const {
   const auto answer = requests_.find(key);

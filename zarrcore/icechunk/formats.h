@@ -29,7 +29,7 @@ class RequestedFiles {
 
   Store& files_;
   DocumentRequests requests_;
-  DocumentRequests::Kept kept_;
+  DocumentRequests::AnswerScope kept_;
 };
 
 // In format 2.

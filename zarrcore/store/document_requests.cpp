@@ -27,7 +27,7 @@ namespace {
 
 }  // namespace
 
-DocumentRequests::Kept::~Kept() {
+DocumentRequests::AnswerScope::~AnswerScope() {
   if (owner_ == nullptr) return;
   const std::lock_guard lock(owner_->mutex_);
   std::erase_if(owner_->answers_, [this](const auto& item) {
@@ -36,7 +36,7 @@ DocumentRequests::Kept::~Kept() {
   });
 }
 
-DocumentRequests::Kept DocumentRequests::request(
+DocumentRequests::AnswerScope DocumentRequests::request(
     const std::vector<std::string>& keys, std::size_t at_once, const RunTogether& run,
     const std::function<DocumentText(const std::string& key)>& get) {
   std::vector<std::string> missing;
@@ -57,14 +57,14 @@ DocumentRequests::Kept DocumentRequests::request(
     }
     answers[i] = std::make_shared<const Answer>(std::move(answer));
   });
-  Kept kept;
-  kept.owner_ = this;
+  AnswerScope scope;
+  scope.owner_ = this;
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < missing.size(); ++i) {
-    kept.answers_.emplace(missing[i], answers[i]);
+    scope.answers_.emplace(missing[i], answers[i]);
     answers_.insert_or_assign(missing[i], answers[i]);
   }
-  return kept;
+  return scope;
 }
 
 std::optional<DocumentText> DocumentRequests::find(const std::string& key) const {

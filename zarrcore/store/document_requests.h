@@ -36,15 +36,15 @@ class DocumentRequests {
 
  public:
   // Keeps the answers to requests until it is destroyed.
-  class Kept {
+  class AnswerScope {
    public:
-    Kept() = default;
-    Kept(Kept&& other) noexcept
+    AnswerScope() = default;
+    AnswerScope(AnswerScope&& other) noexcept
         : owner_(std::exchange(other.owner_, nullptr)), answers_(std::move(other.answers_)) {}
-    ~Kept();
-    Kept(const Kept&) = delete;
-    Kept& operator=(const Kept&) = delete;
-    Kept& operator=(Kept&&) = delete;
+    ~AnswerScope();
+    AnswerScope(const AnswerScope&) = delete;
+    AnswerScope& operator=(const AnswerScope&) = delete;
+    AnswerScope& operator=(AnswerScope&&) = delete;
 
    private:
     friend DocumentRequests;
@@ -55,8 +55,9 @@ class DocumentRequests {
   // Calls `get` for each key that has no answer, for up to `at_once` keys at the same time. An
   // exception of `get` is stored as the answer: one document that cannot be read does not hide the
   // others.
-  Kept request(const std::vector<std::string>& keys, std::size_t at_once, const RunTogether& run,
-               const std::function<DocumentText(const std::string& key)>& get);
+  AnswerScope request(const std::vector<std::string>& keys, std::size_t at_once,
+                      const RunTogether& run,
+                      const std::function<DocumentText(const std::string& key)>& get);
 
   // Returns the answer for a key; nullopt if there is none. Throws the exception of the request.
   std::optional<DocumentText> find(const std::string& key) const;

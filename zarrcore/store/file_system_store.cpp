@@ -75,7 +75,7 @@ class WatchedFiles final : public ValueWatch {
 
 FileSystemStore::FileSystemStore(const fs::path& root, FileSystemOptions options)
     : options_(options),
-      patience_(options.lock_timeout),
+      timeouts_(options.lock_timeout),
       folders_(utf8_of(root), options.is_durable),
       watch_(std::make_unique<WatchedFiles>(folders_.root())) {}
 
@@ -96,7 +96,7 @@ std::optional<Buffer> FileSystemStore::get(std::string_view key, std::uint64_t m
     }
     check_value_size(*size, max_size);
     Buffer value = file.read(0, *size);
-    folders_.know(folder_of(path), id);
+    folders_.register_folder(folder_of(path), id);
     return value;
   });
 }
@@ -125,7 +125,7 @@ bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart>
   const std::string path = file_of(key);
   const std::string folder = folder_of(path);
   return with_context(path, [&] {
-    folders_.enter(folder);
+    folders_.remove_leftovers_once(folder);
     std::optional<TemporaryFile> file(folder);
     if (!file->is_open()) {
       folders_.make(folder);
@@ -156,7 +156,7 @@ bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart>
       folders_.check(folder);
       throw;
     }
-    folders_.know(folder, id);
+    folders_.register_folder(folder, id);
     if (is_durable) folders_.sync(folder);
     if (options.durability == Durability::after_flush) must_sync_ = kSyncsTogether;
     return true;
@@ -174,7 +174,7 @@ std::optional<FolderId> FileSystemStore::id_of_node(std::string_view key) const 
 
 std::unique_ptr<StoreLock> FileSystemStore::lock_of(const std::string& folder, LockMode mode) {
   return with_context({"lock ", folder}, [&] {
-    return patience_.take(
+    return timeouts_.take(
         folder, [&](std::chrono::milliseconds limit) { return lock_folder(folder, mode, limit); });
   });
 }

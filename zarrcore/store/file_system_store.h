@@ -74,7 +74,7 @@ class ZARRCORE_API FileSystemStore final : public Store {
   std::optional<FolderId> id_of_node(std::string_view key) const;
 
   FileSystemOptions options_;
-  LockPatience patience_;
+  LockTimeouts timeouts_;
   StoreFolders folders_;
   std::unique_ptr<ValueWatch> watch_;
   std::mutex sync_mutex_;

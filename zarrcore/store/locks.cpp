@@ -83,7 +83,7 @@ bool LockWait::pause() {
   return true;
 }
 
-std::chrono::milliseconds LockPatience::limit_of(const std::string& path) {
+std::chrono::milliseconds LockTimeouts::limit_of(const std::string& path) {
   constexpr std::chrono::milliseconds kShort{100};
   const std::lock_guard lock(mutex_);
   const auto it = held_.find(path);
@@ -93,7 +93,7 @@ std::chrono::milliseconds LockPatience::limit_of(const std::string& path) {
   return limit_;
 }
 
-void LockPatience::set_held(const std::string& path) {
+void LockTimeouts::set_held(const std::string& path) {
   const std::lock_guard lock(mutex_);
   held_[path] = steady_clock::now() + limit_;
 }
@@ -149,7 +149,7 @@ class FileLocks::Turn {
 
   // Processes that wait cannot find a lock free that this one takes again at once. So it stays free
   // for a small part of the time for which it was held.
-  void leave_free(const std::string& path) {
+  void yield(const std::string& path) {
     if (path == path_) std::this_thread::sleep_until(free_until_);
   }
 
@@ -186,10 +186,10 @@ FileLocks::Held FileLocks::lock(std::string_view key) const {
   check_key(key);
   const std::string path = join_path(utf8_of(folder_), key);
   return with_context({"lock ", path}, [&] {
-    return patience_.take(path, [&](std::chrono::milliseconds limit) {
+    return timeouts_.take(path, [&](std::chrono::milliseconds limit) {
       LockWait wait(limit);
       Held held{Turn::of(path).begin(wait), nullptr};
-      held.turn->leave_free(path);
+      held.turn->yield(path);
       make_folders(folder_of(path));
       held.file = std::make_unique<LocalFile>(path, LocalFile::Mode::lock);
       held.file->lock(wait);

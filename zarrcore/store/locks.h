@@ -60,9 +60,9 @@ class LockWait {
 // How long one store waits for its locks. After a wait has failed, further waits for the same lock
 // are short for as long as the limit: a flush has thousands of chunks in one folder. Safe to use
 // from several threads.
-class LockPatience {
+class LockTimeouts {
  public:
-  explicit LockPatience(std::chrono::milliseconds limit) : limit_(limit) {}
+  explicit LockTimeouts(std::chrono::milliseconds limit) : limit_(limit) {}
 
   // Returns what `take` returns, which takes the lock at `path` with the limit that it gets, or
   // throws LockTimeout.
@@ -145,7 +145,7 @@ class ZARRCORE_API FileLocks {
   // `timeout`.
   explicit FileLocks(std::filesystem::path folder,
                      std::chrono::milliseconds timeout = kDefaultLockTimeout)
-      : folder_(std::move(folder)), patience_(timeout) {}
+      : folder_(std::move(folder)), timeouts_(timeout) {}
 
   // Waits for the lock of a key. A thread must not hold two locks. The file is not removed:
   // otherwise two processes could lock two files of the same name. Throws Error when it cannot be
@@ -154,7 +154,7 @@ class ZARRCORE_API FileLocks {
 
  private:
   std::filesystem::path folder_;
-  mutable LockPatience patience_;
+  mutable LockTimeouts timeouts_;
 };
 
 }  // namespace zarrcore

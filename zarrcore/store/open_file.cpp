@@ -31,7 +31,7 @@ class OpenFile::OpenFiles {
     file.place_.reset();
   }
 
-  bool give_back() {
+  bool close_oldest() {
     const std::lock_guard lock(mutex_);
     if (files_.empty()) return false;
     close_first();
@@ -61,8 +61,8 @@ OpenFile::~OpenFile() {
   OpenFiles::of_process().remove(*this);
 }
 
-bool OpenFile::give_back() {
-  return OpenFiles::of_process().give_back();
+bool OpenFile::close_oldest() {
+  return OpenFiles::of_process().close_oldest();
 }
 
 std::shared_ptr<const LocalFile> OpenFile::file() {
@@ -81,7 +81,7 @@ std::shared_ptr<const LocalFile> OpenFile::file() {
   {
     const std::lock_guard lock(mutex_);
     if (file_) return file_;  // another thread has opened it
-    if (has_been_open_ && !version_.is_good_for(version)) throw ValueChanged();
+    if (has_been_open_ && !version_.is_valid_for(version)) throw ValueChanged();
     if (!has_been_open_) size_ = size;
     has_been_open_ = true;
     version_ = version;

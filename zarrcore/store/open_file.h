@@ -38,7 +38,7 @@ class OpenFile final : public OpenValue {
 
   // Closes the file that has been open for the longest time, after reads of it that have begun.
   // Returns false if no file is open.
-  static bool give_back();
+  static bool close_oldest();
 
  private:
   class OpenFiles;
@@ -58,7 +58,7 @@ class OpenFile final : public OpenValue {
 };
 
 // On POSIX systems: calls `open`, which returns a descriptor, or a negative number and sets errno.
-// If the process or the system has too many open files, some are given back, and it is called
+// If the process or the system has too many open files, some are closed, and it is called
 // again.
 template <typename Open>
 int open_descriptor(const Open& open) {
@@ -66,7 +66,7 @@ int open_descriptor(const Open& open) {
   std::chrono::milliseconds pause(1);
   while (descriptor < 0 && (errno == EMFILE || errno == ENFILE) && pause.count() < 256) {
     // Other threads close their files soon.
-    if (!OpenFile::give_back()) {
+    if (!OpenFile::close_oldest()) {
       std::this_thread::sleep_for(pause);
       pause *= 2;
     }

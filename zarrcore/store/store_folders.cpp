@@ -20,7 +20,7 @@ constexpr std::size_t kMaxFiles = 100'000;
 constexpr std::size_t kMaxFilesAtOpening = 10'000;
 constexpr std::size_t kFilesPerFolder = 20;
 
-void add_known(std::unordered_set<std::string>& folders, const std::string& folder) {
+void remember(std::unordered_set<std::string>& folders, const std::string& folder) {
   if (folders.size() >= kMaxKnownFolders) folders.clear();
   folders.insert(folder);
 }
@@ -54,7 +54,7 @@ bool StoreFolders::is_at_its_path(const Known& known) {
 StoreFolders::StoreFolders(std::string root, bool is_durable)
     : root_(root.empty() ? "." : std::move(root)), is_durable_(is_durable) {
   while (root_.size() > 1 && root_.ends_with('/')) root_.pop_back();
-  know(root_, folder_id(root_));
+  register_folder(root_, folder_id(root_));
 }
 
 std::optional<FolderId> StoreFolders::unknown_id(const std::string& folder) const {
@@ -65,7 +65,7 @@ std::optional<FolderId> StoreFolders::unknown_id(const std::string& folder) cons
   return folder_id(folder);
 }
 
-void StoreFolders::know(const std::string& folder, const std::optional<FolderId>& id) {
+void StoreFolders::register_folder(const std::string& folder, const std::optional<FolderId>& id) {
   if (!id) return;
   const std::lock_guard lock(mutex_);
   if (!device_ || device_->number != id->device)
@@ -125,21 +125,21 @@ void StoreFolders::make_root() {
   if (is_durable_) {
     for (const std::string& folder : missing) sync_folder(folder_of(folder));
   }
-  know(root_, folder_id(root_));
+  register_folder(root_, folder_id(root_));
 }
 
 void StoreFolders::make_below(const std::string& folder) {
-  FolderCreation made = make_folder(folder);
-  if (made == FolderCreation::impossible) {
+  FolderCreation creation = make_folder(folder);
+  if (creation == FolderCreation::impossible) {
     check(folder);
     make_below(folder_of(folder));
-    made = make_folder(folder);
-    if (made == FolderCreation::impossible)
+    creation = make_folder(folder);
+    if (creation == FolderCreation::impossible)
       throw Error(folder + ": the folder around it has been removed");
   }
-  if (made == FolderCreation::existing) return;
+  if (creation == FolderCreation::existing) return;
   const std::lock_guard lock(mutex_);
-  add_known(entered_, folder);
+  remember(entered_, folder);
 }
 
 void StoreFolders::forget(const std::string& folder) {
@@ -159,11 +159,11 @@ void StoreFolders::rename(const std::string& from, const std::string& to) {
   for (auto& item : moved) known_.insert(std::move(item));
 }
 
-void StoreFolders::enter(const std::string& folder) {
+void StoreFolders::remove_leftovers_once(const std::string& folder) {
   {
     const std::lock_guard lock(mutex_);
     if (entered_.contains(folder)) return;
-    add_known(entered_, folder);
+    remember(entered_, folder);
   }
   try {
     std::size_t max_files = kMaxFiles;
@@ -182,7 +182,7 @@ void StoreFolders::remove_leftovers() noexcept {
       if (!remove_abandoned_in(folders.front(), max_files, &folders)) return;
       {
         const std::lock_guard lock(mutex_);
-        add_known(entered_, folders.front());
+        remember(entered_, folders.front());
       }
       folders.pop_front();
     }
@@ -203,7 +203,7 @@ void StoreFolders::sync(const std::string& folder) {
   }
   for (const std::string& above : unknown) sync_folder(folder_of(above));
   const std::lock_guard lock(mutex_);
-  for (const std::string& above : unknown) add_known(durable_, above);
+  for (const std::string& above : unknown) remember(durable_, above);
 }
 
 }  // namespace zarrcore

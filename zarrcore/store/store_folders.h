@@ -25,7 +25,7 @@ class StoreFolders {
   // The id of a node's folder; nullopt if it is known already or the folder does not exist.
   std::optional<FolderId> unknown_id(const std::string& folder) const;
   // From now on, the folder of a node must have this id.
-  void know(const std::string& folder, const std::optional<FolderId>& id);
+  void register_folder(const std::string& folder, const std::optional<FolderId>& id);
   // Throws Error if the known folder at a path, or the nearest one around it, is no longer there.
   void check(const std::string& path) const;
   // Throws Error unless a folder exists at the path of that known folder. A value that is missing
@@ -36,7 +36,7 @@ class StoreFolders {
   void make(const std::string& folder);
   // The first time, removes files that killed writers have left in a folder, unless it has too many
   // files.
-  void enter(const std::string& folder);
+  void remove_leftovers_once(const std::string& folder);
 
   // This program removes a folder.
   void forget(const std::string& folder);

@@ -36,7 +36,7 @@ class ValueVersion {
   }
 
   // Returns true if data cached from this version may be used when the value has version `current`.
-  bool is_good_for(const ValueVersion& current) const {
+  bool is_valid_for(const ValueVersion& current) const {
     return is_settled_ && !differs_from(current);
   }
 

@@ -232,14 +232,14 @@ TEST(ChunkCache, MakesWayButForAQuarter) {
     for (int i = 0; i < 8; ++i) cached.insert(std::to_string(i));
   };
   insert();
-  cached.cache.make_way(5 * kLarge);
+  cached.cache.set_reserved_bytes(5 * kLarge);
   EXPECT_EQ(cached.cache.byte_count() / kLarge, 3);
   EXPECT_TRUE(cached.has("7"));
   EXPECT_FALSE(cached.has("4"));
-  cached.cache.make_way(UINT64_MAX);
+  cached.cache.set_reserved_bytes(UINT64_MAX);
   insert();
   EXPECT_EQ(cached.cache.byte_count() / kLarge, 2);
-  cached.cache.make_way(0);
+  cached.cache.set_reserved_bytes(0);
   insert();
   EXPECT_EQ(cached.cache.byte_count() / kLarge, 8);
 }
@@ -304,8 +304,8 @@ TEST(ChunkCache, AQueuedEntryIsFilledByATaskOrByTheFirstThatNeedsIt) {
   auto filling = cached.cache.start_queued(by_task);
   ASSERT_TRUE(filling);
   filling.finish(std::make_shared<const SizedItem>(1), true, {});
-  EXPECT_TRUE(cached.look("a").was_ahead);
-  EXPECT_FALSE(cached.look("a").was_ahead);
+  EXPECT_TRUE(cached.look("a").is_first_use);
+  EXPECT_FALSE(cached.look("a").is_first_use);
 }
 
 TEST(ChunkCache, AReaderThatCachesNothingTakesAQueuedEntry) {
@@ -335,16 +335,16 @@ TEST(ChunkCache, WhatIsReadAheadHasAtMostAQuarter) {
   const auto second = queue("b");
   EXPECT_NE(second, nullptr);
   EXPECT_EQ(queue("c"), nullptr);
-  cached.cache.drop_ahead(*first);
-  EXPECT_EQ(cached.cache.ahead_bytes(), kLarge);
+  cached.cache.drop_prefetched(*first);
+  EXPECT_EQ(cached.cache.prefetched_bytes(), kLarge);
   EXPECT_NE(queue("c"), nullptr);
   cached.cache.start_queued(second).finish(std::make_shared<const SizedItem>(1), true, {});
   EXPECT_EQ(queue("d"), nullptr);
   cached.look("b");
-  cached.cache.drop_ahead(*second);
+  cached.cache.drop_prefetched(*second);
   EXPECT_TRUE(cached.has("b")) << "it has been used";
   cached.cache.erase_all(cached.array);
-  EXPECT_EQ(cached.cache.ahead_bytes(), 0);
+  EXPECT_EQ(cached.cache.prefetched_bytes(), 0);
 }
 
 // Freeing large chunks takes long.

@@ -1,4 +1,4 @@
-#include "zarrcore/array/read_ahead.h"
+#include "zarrcore/array/prefetcher.h"
 
 #include <algorithm>
 #include <exception>
@@ -15,7 +15,7 @@ constexpr std::uint64_t kTaskBytes = 256 << 10;
 
 }  // namespace
 
-ReadAhead::~ReadAhead() {
+Prefetcher::~Prefetcher() {
   {
     const std::lock_guard lock(mutex_);
     is_closing_ = true;
@@ -24,7 +24,7 @@ ReadAhead::~ReadAhead() {
   tasks_.cancel();
 }
 
-void ReadAhead::plan(const AccessPattern::Request& request, const ReadOptions& options) {
+void Prefetcher::plan(const AccessPattern::Request& request, const ReadOptions& options) {
   if (!request.next_chunks()) return;
   const std::lock_guard lock(mutex_);
   std::set<Shape> starts;
@@ -34,7 +34,7 @@ void ReadAhead::plan(const AccessPattern::Request& request, const ReadOptions& o
   });
   const std::size_t before = queue_.size();
   for (const Box& chunk : *request.next_chunks()) {
-    if (!ahead_.contains(chunk.start)) add(chunk);
+    if (!prefetched_.contains(chunk.start)) add(chunk);
   }
   if (queue_.size() == before) return;
   threads_ = options.threads;
@@ -42,7 +42,7 @@ void ReadAhead::plan(const AccessPattern::Request& request, const ReadOptions& o
   post_tasks();
 }
 
-void ReadAhead::end(const AccessPattern::Request& request) {
+void Prefetcher::end(const AccessPattern::Request& request) {
   if (!request.walk()) return;
   const std::lock_guard lock(mutex_);
   // Chunks of this request that are still listed were not current: they are dropped.
@@ -50,7 +50,7 @@ void ReadAhead::end(const AccessPattern::Request& request) {
 }
 
 // Adds a chunk as the next one. `mutex_` must be locked.
-void ReadAhead::add(const Box& chunk) {
+void Prefetcher::add(const Box& chunk) {
   StoredPart part;
   for_each_chunk(array_.grid, {chunk.start, chunk.count}, Strides(chunk.start.size(), 0),
                  [&](const ChunkSlice& slice) { part = array_.part_of(slice, nullptr); });
@@ -68,25 +68,27 @@ void ReadAhead::add(const Box& chunk) {
   auto entry =
       array_.context->chunks.queue(array_.cached, part.key, place, array_.pattern->unit_bytes());
   if (!entry) return;
-  const auto added = std::make_shared<const Ahead>(Ahead{chunk, std::move(part), std::move(entry)});
-  ahead_.emplace(chunk.start, added);
+  const auto added =
+      std::make_shared<const Prefetched>(Prefetched{chunk, std::move(part), std::move(entry)});
+  prefetched_.emplace(chunk.start, added);
   queue_.push_back(added);
 }
 
-void ReadAhead::keep(const std::function<bool(const Box&)>& is_wanted) {
+void Prefetcher::keep(const std::function<bool(const Box&)>& is_wanted) {
   ChunkCache& cache = array_.context->chunks;
-  std::erase_if(ahead_, [&](const auto& item) {
+  std::erase_if(prefetched_, [&](const auto& item) {
     if (is_wanted(item.second->box)) return false;
-    cache.drop_ahead(*item.second->entry);
+    cache.drop_prefetched(*item.second->entry);
     // That its shard was missing is forgotten, as the shard may be put.
     cache.erase_missing(array_.cached, item.second->part.key, item.second->part.place());
     return true;
   });
-  std::erase_if(queue_, [&](const AheadPtr& chunk) { return !ahead_.contains(chunk->box.start); });
+  std::erase_if(
+      queue_, [&](const PrefetchedPtr& chunk) { return !prefetched_.contains(chunk->box.start); });
 }
 
 // `scope`, in which the work is also cancelled with the tasks.
-WorkerScope ReadAhead::cancellable(WorkerScope scope) const {
+WorkerScope Prefetcher::cancellable(WorkerScope scope) const {
   return
       [cancellation = cancellation_, scope = std::move(scope)](const std::function<void()>& work) {
         const Cancellation::Scope cancelled(cancellation.get());
@@ -95,7 +97,7 @@ WorkerScope ReadAhead::cancellable(WorkerScope scope) const {
 }
 
 // `mutex_` must be locked. The reader counts as one of the threads.
-void ReadAhead::post_tasks() {
+void Prefetcher::post_tasks() {
   if (is_closing_) return;
   const std::size_t at_once = array_.pattern->is_remote() ? 2 : threads_ - 1;
   while (posted_ < std::min(at_once, queue_.size())) {
@@ -104,7 +106,7 @@ void ReadAhead::post_tasks() {
   }
 }
 
-void ReadAhead::run_task() {
+void Prefetcher::run_task() {
   read_next();
   try {
     const std::lock_guard lock(mutex_);
@@ -117,7 +119,7 @@ void ReadAhead::run_task() {
 
 // False when no chunk is queued. A chunk that cannot be read is absent from the cache again: the
 // request that needs it reads it and gets the error.
-bool ReadAhead::read_next() {
+bool Prefetcher::read_next() {
   try {
     const auto max_count = static_cast<std::size_t>(
         array_.pattern->is_remote()
@@ -130,7 +132,7 @@ bool ReadAhead::read_next() {
       const std::lock_guard lock(mutex_);
       fillings.reserve(std::min(max_count, queue_.size()));
       while (fillings.size() < max_count && !queue_.empty()) {
-        const AheadPtr chunk = std::move(queue_.front());
+        const PrefetchedPtr chunk = std::move(queue_.front());
         queue_.pop_front();
         auto filling = array_.context->chunks.start_queued(chunk->entry);
         if (!filling) continue;

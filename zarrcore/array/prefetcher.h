@@ -1,8 +1,8 @@
-// Reading ahead: while requests walk through an array (access_pattern.h), idle threads fetch and
+// Prefetching: while requests walk through an array (access_pattern.h), idle threads fetch and
 // decode the chunks that the next requests will need. These become ordinary entries of the cache
 // (chunk_cache.h), queued at first.
 //
-// Reading ahead begins after some requests of a walk, and ends with the walk. The number of
+// Prefetching begins after some requests of a walk, and ends with the walk. The number of
 // prefetched chunks is limited: to the chunks that the walk has read so far, unless the program has
 // announced what it will read; to what a request needs or a small multiple of the threads (for
 // stores with slow requests: of the requests that run in parallel); and to a quarter of the bytes
@@ -30,36 +30,37 @@
 namespace zarrcore {
 
 // Prefetches chunks of one array, which must outlive it. Safe to use from several threads at once.
-class ReadAhead {
+class Prefetcher {
  public:
-  explicit ReadAhead(const ArrayState& array)
+  explicit Prefetcher(const ArrayState& array)
       : array_(array), tasks_(array.context->pool, cancellation_) {}
   // Cancels the tasks that are running, and waits until they have ended.
-  ~ReadAhead();
-  ReadAhead(const ReadAhead&) = delete;
-  ReadAhead& operator=(const ReadAhead&) = delete;
+  ~Prefetcher();
+  Prefetcher(const Prefetcher&) = delete;
+  Prefetcher& operator=(const Prefetcher&) = delete;
 
   // A request while it is being read. At its start, the chunks expected next are queued, and other
   // queued chunks are dropped.
   class Reading {
    public:
-    // `ahead` may be null: nothing is prefetched.
-    Reading(ReadAhead* ahead, const AccessPattern::Request& request, const ReadOptions& options)
-        : ahead_(ahead), request_(request) {
+    // `prefetcher` may be null: nothing is prefetched.
+    Reading(Prefetcher* prefetcher, const AccessPattern::Request& request,
+            const ReadOptions& options)
+        : prefetcher_(prefetcher), request_(request) {
       try {
-        if (ahead_ != nullptr) ahead_->plan(request, options);
+        if (prefetcher_ != nullptr) prefetcher_->plan(request, options);
       } catch (const std::exception&) {
         // Without memory, or worker threads, nothing is prefetched.
       }
     }
     ~Reading() {
-      if (ahead_ != nullptr) ahead_->end(request_);
+      if (prefetcher_ != nullptr) prefetcher_->end(request_);
     }
     Reading(const Reading&) = delete;
     Reading& operator=(const Reading&) = delete;
 
    private:
-    ReadAhead* ahead_;
+    Prefetcher* prefetcher_;
     const AccessPattern::Request& request_;
   };
 
@@ -68,12 +69,12 @@ class ReadAhead {
 
  private:
   // A chunk, or an inner chunk of a shard.
-  struct Ahead {
+  struct Prefetched {
     Box box;          // its elements
     StoredPart part;  // of its value: the chunk, or the shard that it is in
     std::shared_ptr<ChunkCache::Entry> entry;
   };
-  using AheadPtr = std::shared_ptr<const Ahead>;
+  using PrefetchedPtr = std::shared_ptr<const Prefetched>;
 
   void plan(const AccessPattern::Request& request, const ReadOptions& options);
   void end(const AccessPattern::Request& request);
@@ -86,9 +87,10 @@ class ReadAhead {
   bool read_next();
 
   const ArrayState& array_;
-  std::mutex mutex_;                 // guards the following
-  std::map<Shape, AheadPtr> ahead_;  // by the start of their boxes, until a request has met them
-  std::deque<AheadPtr> queue_;       // entries that no task has begun
+  std::mutex mutex_;  // guards the following
+  std::map<Shape, PrefetchedPtr>
+      prefetched_;                   // by the start of their boxes, until a request has met them
+  std::deque<PrefetchedPtr> queue_;  // entries that no task has begun
   WorkerScope scope_;
   std::size_t threads_ = 1;
   std::size_t posted_ = 0;

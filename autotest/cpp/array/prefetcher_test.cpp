@@ -1,5 +1,5 @@
 // Reads that walk through an array are the same with chunks read ahead as without.
-#include "zarrcore/array/read_ahead.h"
+#include "zarrcore/array/prefetcher.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -22,7 +22,7 @@
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/store/memory_store.h"
 
-namespace zarrcore::test::read_ahead_test {
+namespace zarrcore::test::prefetcher_test {
 namespace {
 
 ReadOptions ahead_options(std::size_t threads = 3) {
@@ -134,7 +134,7 @@ std::map<std::string, int> fetch_counts(ObservedStore& store) {
   return counts;
 }
 
-TEST(ReadAhead, ReadsTheNextChunksWhileTheProgramDoesNot) {
+TEST(Prefetcher, ReadsTheNextChunksWhileTheProgramDoesNot) {
   const WalkedArray stored({40, 40}, {10, 10}, kCompressed);
   const auto store = std::make_shared<ObservedStore>(stored.memory);
   const auto array = open_array(store);
@@ -154,7 +154,7 @@ TEST(ReadAhead, ReadsTheNextChunksWhileTheProgramDoesNot) {
 }
 
 // Rows of the same chunks keep one thread busy with copying.
-TEST(ReadAhead, ReadsTheNextChunksWhileTheProgramReadsRowsOfTheLast) {
+TEST(Prefetcher, ReadsTheNextChunksWhileTheProgramReadsRowsOfTheLast) {
   const WalkedArray stored({64, 2048}, {32, 32}, kCompressed);
   const auto store = std::make_shared<ObservedStore>(stored.memory);
   const auto array = open_array(store);
@@ -169,7 +169,7 @@ TEST(ReadAhead, ReadsTheNextChunksWhileTheProgramReadsRowsOfTheLast) {
 }
 
 // Their chunks are fetched as a whole once the walk is known, instead of range by range.
-TEST(ReadAhead, ReadsUncompressedChunksOfWhichAWalkNeedsAllRows) {
+TEST(Prefetcher, ReadsUncompressedChunksOfWhichAWalkNeedsAllRows) {
   const WalkedArray stored({128, 2048}, {64, 1024}, codec_list({bytes_codec()}));
   const auto store = std::make_shared<ObservedStore>(stored.memory);
   const auto array = open_array(store);
@@ -193,7 +193,7 @@ TEST(ReadAhead, ReadsUncompressedChunksOfWhichAWalkNeedsAllRows) {
   }
 }
 
-TEST(ReadAhead, LeavesUncompressedChunksOfWhichAWalkNeedsFewRows) {
+TEST(Prefetcher, LeavesUncompressedChunksOfWhichAWalkNeedsFewRows) {
   const WalkedArray stored({128, 2048}, {64, 1024}, codec_list({bytes_codec()}));
   const auto store = std::make_shared<ObservedStore>(stored.memory);
   const auto array = open_array(store);
@@ -206,7 +206,7 @@ TEST(ReadAhead, LeavesUncompressedChunksOfWhichAWalkNeedsFewRows) {
   }
 }
 
-TEST(ReadAhead, AWalkFetchesEachChunkOnce) {
+TEST(Prefetcher, AWalkFetchesEachChunkOnce) {
   for (const std::size_t requests : {1, 4, 16}) {
     for (const bool is_backward : {false, true}) {
       for (const std::uint64_t length : {8, 16, 80}) {
@@ -227,7 +227,7 @@ TEST(ReadAhead, AWalkFetchesEachChunkOnce) {
   }
 }
 
-TEST(ReadAhead, InnerChunksAreFetchedOnce) {
+TEST(Prefetcher, InnerChunksAreFetchedOnce) {
   for (const std::size_t requests : {1, 8}) {
     const WalkedArray stored({64, 96}, {32, 48}, in_shards({8, 8}));
     const auto bytes_of_walk = [&](const ReadOptions& options) {
@@ -246,7 +246,7 @@ TEST(ReadAhead, InnerChunksAreFetchedOnce) {
   }
 }
 
-TEST(ReadAhead, IsNeverAheadByMoreThanTheWalkHasRead) {
+TEST(Prefetcher, IsNeverAheadByMoreThanTheWalkHasRead) {
   for (const std::size_t requests : {1, 16}) {
     for (std::size_t count = 1; count < 20; ++count) {
       const WalkedArray stored({8, 400}, {8, 8}, kCompressed);
@@ -267,7 +267,7 @@ TEST(ReadAhead, IsNeverAheadByMoreThanTheWalkHasRead) {
   }
 }
 
-TEST(ReadAhead, WhatIsExpectedIsReadFromTheFirstRequestOn) {
+TEST(Prefetcher, WhatIsExpectedIsReadFromTheFirstRequestOn) {
   const WalkedArray stored({16, 160}, {8, 8}, kCompressed);
   const auto store = std::make_shared<ObservedStore>(stored.memory);
   auto array = open_array(store);
@@ -295,7 +295,7 @@ TEST(ReadAhead, WhatIsExpectedIsReadFromTheFirstRequestOn) {
   }
 }
 
-TEST(ReadAhead, RequestsThatDoNotWalkReadNothingElse) {
+TEST(Prefetcher, RequestsThatDoNotWalkReadNothingElse) {
   const WalkedArray stored({80, 80}, {8, 8}, kCompressed);
   const auto store = std::make_shared<ObservedStore>(stored.memory);
   auto array = open_array(store);
@@ -313,7 +313,7 @@ TEST(ReadAhead, RequestsThatDoNotWalkReadNothingElse) {
   EXPECT_EQ(counts.size(), wanted.size());
 }
 
-TEST(ReadAhead, MissingChunksAreAskedForOnce) {
+TEST(Prefetcher, MissingChunksAreAskedForOnce) {
   for (const bool is_sharded : {false, true}) {
     WalkedArray stored({8, 160}, {8, is_sharded ? 16u : 8u},
                        is_sharded ? in_shards({8, 8}) : kCompressed);
@@ -343,7 +343,7 @@ TEST(ReadAhead, MissingChunksAreAskedForOnce) {
 }
 
 // Walks with random sizes, steps and directions, one after the other in one array.
-TEST(ReadAhead, RandomWalksReadTheSame) {
+TEST(Prefetcher, RandomWalksReadTheSame) {
   Random random(18);
   for (int round = 0; round < 60; ++round) {
     const Shape shape{random() % 60 + 20, random() % 60 + 20};
@@ -369,7 +369,7 @@ TEST(ReadAhead, RandomWalksReadTheSame) {
   }
 }
 
-TEST(ReadAhead, ErrorsAreThoseOfTheChunksThatAreAskedFor) {
+TEST(Prefetcher, ErrorsAreThoseOfTheChunksThatAreAskedFor) {
   Random random(7);
   for (int round = 0; round < 40; ++round) {
     const WalkedArray stored({32, 64}, {8, 8}, kCompressed);
@@ -394,7 +394,7 @@ TEST(ReadAhead, ErrorsAreThoseOfTheChunksThatAreAskedFor) {
 }
 
 // Chunks of one byte value each, which other programs replace while they are being walked through.
-TEST(ReadAhead, ReplacedChunksAreReadAsTheyAre) {
+TEST(Prefetcher, ReplacedChunksAreReadAsTheyAre) {
   Random random(3);
   for (int round = 0; round < 20; ++round) {
     const WalkedArray stored({8, 160}, {8, 8}, kCompressed);
@@ -421,7 +421,7 @@ TEST(ReadAhead, ReplacedChunksAreReadAsTheyAre) {
 
 // A writer of the same array goes through it again and again; each read sees at least what had been
 // written before it began.
-TEST(ReadAhead, ReadersSeeWhatHasBeenWritten) {
+TEST(Prefetcher, ReadersSeeWhatHasBeenWritten) {
   const WalkedArray stored({8, 160}, {8, 8}, kCompressed);
   const auto store = std::make_shared<SlowStore>(stored.memory, 1);
   const auto array = open_array(store);
@@ -456,7 +456,7 @@ TEST(ReadAhead, ReadersSeeWhatHasBeenWritten) {
 }
 
 // The store does not know versions.
-TEST(ReadAhead, WhatWasReadAheadOfAPutIsNotUsed) {
+TEST(Prefetcher, WhatWasReadAheadOfAPutIsNotUsed) {
   const WalkedArray stored({8, 160}, {8, 8}, kCompressed);
   const auto store = std::make_shared<ObservedStore>(stored.memory);
   const auto array = open_array(store);
@@ -474,7 +474,7 @@ TEST(ReadAhead, WhatWasReadAheadOfAPutIsNotUsed) {
   EXPECT_EQ(read(*array, walk[3], ahead_options()), values);
 }
 
-TEST(ReadAhead, SeveralThreadsMayWalk) {
+TEST(Prefetcher, SeveralThreadsMayWalk) {
   for (const std::size_t requests : {1, 6}) {
     const WalkedArray stored({64, 96}, {16, 24}, in_shards({8, 8}));
     const auto array = open_array(std::make_shared<SlowStore>(stored.memory, requests));
@@ -498,19 +498,19 @@ TEST(ReadAhead, SeveralThreadsMayWalk) {
   }
 }
 
-TEST(ReadAhead, MemoryIsBoundedAndGivenBack) {
+TEST(Prefetcher, MemoryIsBoundedAndGivenBack) {
   const WalkedArray stored({16, 1600}, {16, 16}, kCompressed);  // 512 bytes a chunk
   const auto context = std::make_shared<Context>(16 * 512);     // 8 chunks ahead have a quarter
   auto array = open_array(stored.memory, "", context);
   for (const auto& selection : tile_walk(stored.shape, {16, 16}, {16, 16})) {
     EXPECT_EQ(read(*array, selection, ahead_options(8)), stored.expected(selection));
-    EXPECT_LE(context->chunks.ahead_bytes(), 4 * 512);
+    EXPECT_LE(context->chunks.prefetched_bytes(), 4 * 512);
   }
   array.reset();
-  EXPECT_EQ(context->chunks.ahead_bytes(), 0);
+  EXPECT_EQ(context->chunks.prefetched_bytes(), 0);
 }
 
-TEST(ReadAhead, OneThreadReadsNothingAhead) {
+TEST(Prefetcher, OneThreadReadsNothingAhead) {
   const WalkedArray stored({8, 160}, {8, 8}, kCompressed);
   const auto store = std::make_shared<ObservedStore>(stored.memory);
   auto array = open_array(store);
@@ -522,7 +522,7 @@ TEST(ReadAhead, OneThreadReadsNothingAhead) {
 }
 
 #if !defined(__SANITIZE_THREAD__)
-TEST(ReadAhead, AForkedChildGoesOnWithAWalk) {
+TEST(Prefetcher, AForkedChildGoesOnWithAWalk) {
   const WalkedArray stored({64, 64}, {8, 8}, kCompressed);
   const auto walk = tile_walk(stored.shape, {8, 8}, {8, 8});
   for (std::size_t fork_at = 1; fork_at < walk.size(); fork_at += 7) {
@@ -547,4 +547,4 @@ TEST(ReadAhead, AForkedChildGoesOnWithAWalk) {
 #endif
 
 }  // namespace
-}  // namespace zarrcore::test::read_ahead_test
+}  // namespace zarrcore::test::prefetcher_test
