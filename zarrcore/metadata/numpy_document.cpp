@@ -203,8 +203,9 @@ Json attributes_with_dimension_names(const ArrayMetadata& array) {
   const auto& names = array.dimension_names;
   const auto has_name = [](const std::optional<std::string>& name) { return name.has_value(); };
   Json attributes = array.attributes;
-  if (!array.shape.empty() && std::none_of(names.begin(), names.end(), has_name)) {
-    return attributes;
+  if (std::none_of(names.begin(), names.end(), has_name) &&
+      (!array.shape.empty() || attributes.contains(kDimensionsAttribute))) {
+    return attributes;  // a list that does not fit the shape stays
   }
   Json list = Json::array();
   for (const auto& name : names) list.push_back(name.value_or(""));

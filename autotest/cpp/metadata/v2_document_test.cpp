@@ -108,6 +108,10 @@ TEST(V2Document, OfAnArrayWithoutDimensionsHasTheirNames) {
   array.dimension_names = {};
   EXPECT_EQ(zattrs_of(array)["_ARRAY_DIMENSIONS"], Json::array());
   expect_same(read_back(array), array);
+  // A list that does not fit stays.
+  array.attributes = parse_json(R"({"_ARRAY_DIMENSIONS": ["y"]})");
+  EXPECT_EQ(zattrs_of(array), array.attributes);
+  expect_same(read_back(array), array);
 }
 
 TEST(V2Document, EveryTypeString) {
