@@ -37,7 +37,14 @@ def trace(tmp_path, *command):
                     "trace=fsync,fdatasync,syncfs,rename,renameat,renameat2,mkdir,mkdirat,unlink",
                     *command], check=True, stdout=subprocess.DEVNULL)
     calls = []
+    begun = {}  # by thread: calls that others have interrupted in the log
     for line in log.read_text().splitlines():
+        thread = line.split(maxsplit=1)[0]
+        if line.endswith("<unfinished ...>"):
+            begun[thread] = line.removesuffix("<unfinished ...>")
+            continue
+        if " resumed>" in line:
+            line = begun.pop(thread, "") + line.split(" resumed>", 1)[1]
         found = CALL.match(line)
         if not found or found[3] != "0":
             continue
