@@ -11,7 +11,17 @@ import zipfile
 import numcodecs
 import numpy as np
 from stores import (
-    ABSENT, BYTES, CRC32C, GZIP, ZSTD, crc32c, edit_json, sharding, write_array, write_group)
+    ABSENT,
+    BYTES,
+    CRC32C,
+    GZIP,
+    ZSTD,
+    crc32c,
+    edit_json,
+    sharding,
+    write_array,
+    write_group,
+)
 from v2_stores import write_v2, write_v2_group
 
 NEW, OLD = ".gdal-zarr-new", ".gdal-zarr-old"
@@ -43,7 +53,7 @@ class DamagedStore:
         self.is_root_broken = self.has_wrong_copy = self.has_broken_nodes = False
         self.is_copy_cut = False
         is_zip = self.chance(0.25)
-        damages = self.DAMAGES + ([] if is_zip else self.OF_FOLDERS)
+        damages = self.DAMAGES + (() if is_zip else self.OF_FOLDERS)
         for _ in range(int(self.random.integers(1, 5))):
             damage = damages[int(self.random.integers(len(damages)))]
             if self.whole and damage(self) is not False:
@@ -323,6 +333,6 @@ class DamagedStore:
         self.is_root_broken = True
         self.in_order.append("break_root")
 
-    DAMAGES = [missing_chunk, cut_document, wrong_document, changed_attributes, removed_array,
-               cut_copy, owed_copy, wrong_chunk, wrong_index, chunks_outside, foreign_file]
-    OF_FOLDERS = [temporary_file, interrupted_rechunk]
+    DAMAGES = (missing_chunk, cut_document, wrong_document, changed_attributes, removed_array,
+               cut_copy, owed_copy, wrong_chunk, wrong_index, chunks_outside, foreign_file)
+    OF_FOLDERS = (temporary_file, interrupted_rechunk)

@@ -1,6 +1,6 @@
-"""Virtual stores of HDF5 files of every kind: what is read is what h5py reads, or making the store is
-an error. Filters that single chunks have skipped, several filters in every order, numbers with fewer
-bits than bytes, and the forms of the chunk index are what GDAL does not tell."""
+"""Virtual stores of HDF5 files of every kind: what is read is what h5py reads, or making the store
+is an error. Filters that single chunks have skipped, several filters in every order, numbers with
+fewer bits than bytes, and the forms of the chunk index are what GDAL does not tell."""
 import itertools
 import json
 import zlib

@@ -67,7 +67,8 @@ def test_messages_that_are_copied_have_nan_where_they_have_no_value(tmp_path):
                "--var=data", "--config", "GRIB_NORMALIZE_UNITS", "YES",
                "--config", "GRIB_ADJUST_LONGITUDE_RANGE", "YES")
     shown = read(tmp_path / "a.json")
-    np.testing.assert_array_equal(np.isnan(shown), np.stack(2 * [raster(tmp_path / "0.grb")[1]]) == 9999)
+    missing = raster(tmp_path / "0.grb")[1] == 9999
+    np.testing.assert_array_equal(np.isnan(shown), [missing, missing])
 
 
 def test_a_mosaic_of_several_times_is_not_one_step(tmp_path):
@@ -142,7 +143,8 @@ def test_links_to_mosaics(tmp_path):
 
 
 def test_colours_that_gdal_converts(tmp_path):
-    for name, *options in [("rgba.tif", "ALPHA=YES", "PHOTOMETRIC=RGB"), ("c.tif", "PHOTOMETRIC=CMYK")]:
+    for name, *options in [("rgba.tif", "ALPHA=YES", "PHOTOMETRIC=RGB"),
+                           ("c.tif", "PHOTOMETRIC=CMYK")]:
         scene(tmp_path / name, (4, 32, 32), options=[*TILED, "INTERLEAVE=PIXEL", *options])
     message = virtualize(tmp_path / "a.json", tmp_path / "rgba.tif", tmp_path / "c.tif", "--dim=t",
                          fails=True)

@@ -154,7 +154,8 @@ def measure_history(folder, version, count=1100):
         dataset.SetMetadataItem("COMMIT", str(i), "ICECHUNK")
     dataset = None
     took = time.monotonic() - start
-    print(f"format {version}, after {count} commits in {took:.1f} s: {programs('last')}", flush=True)
+    print(f"format {version}, after {count} commits in {took:.1f} s: {programs('last')}",
+          flush=True)
     shutil.rmtree(path)
 
 
