@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import zarr
 from numcodecs import JSON, MsgPack, Pickle, VLenArray, VLenBytes, VLenUTF8
 from osgeo import gdal
 from stores import edit_json, write_json
@@ -109,6 +110,7 @@ def test_strings_of_fixed_length_behind_an_object_codec(tmp_path, dtype, codec, 
 
 @pytest.mark.skipif(np.dtype("longdouble").itemsize != 16 or np.finfo("longdouble").nmant != 63,
                     reason="NumPy has no long doubles of x87")
+@pytest.mark.skipif(hasattr(zarr, "config"), reason="zarr-python 3 has no long doubles")
 @pytest.mark.parametrize("dtype", ["<f16", ">f16", "<c32"])
 def test_long_doubles_are_rounded_once_their_format_is_stated(tmp_path, dtype):
     values = np.array([0, 1, -2.5, 1e308, np.inf, np.nan, 7], dtype)

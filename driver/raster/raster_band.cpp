@@ -129,17 +129,17 @@ std::size_t RasterBand::color_place() const {
 }
 
 GDALColorInterp RasterBand::GetColorInterpretation() {
-  const zarrcore::Json* value =
-      zarrcore::find_member(array().metadata().attributes, kColorInterpretation);
-  const std::size_t place = color_place();
-  if (value != nullptr && value->is_array() && value->size() > place) value = &(*value)[place];
-  if (value != nullptr && value->is_string()) {
-    return GDALGetColorInterpretationByName(value->get_ref<const std::string&>().c_str());
-  }
-  const GDALColorInterp saved = GDALPamRasterBand::GetColorInterpretation();
-  if (saved != GCI_Undefined) return saved;
-  if (stated_color_ != GCI_Undefined) return stated_color_;
   return guarded(GCI_Undefined, [&] {
+    const zarrcore::Json* value =
+        zarrcore::find_member(array().metadata().attributes, kColorInterpretation);
+    const std::size_t place = color_place();
+    if (value != nullptr && value->is_array() && value->size() > place) value = &(*value)[place];
+    if (value != nullptr && value->is_string()) {
+      return GDALGetColorInterpretationByName(value->get_ref<const std::string&>().c_str());
+    }
+    const GDALColorInterp saved = GDALPamRasterBand::GetColorInterpretation();
+    if (saved != GCI_Undefined) return saved;
+    if (stated_color_ != GCI_Undefined) return stated_color_;
     const auto shown = channel();
     const std::uint32_t color = shown ? shown->channel.color.value_or(0) : 0;
     return color == 0xff0000   ? GCI_RedBand
