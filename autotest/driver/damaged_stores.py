@@ -148,6 +148,8 @@ class DamagedStore:
     def lose(self, array, kind, place):
         """What a user has to decide on."""
         self.values.pop(array)
+        if kind == "document":  # nobody knows what is outside
+            self.findings.discard(self.outside.pop(array, None))
         self.findings.add((kind, place))
         self.remaining.add((kind, place))
 
@@ -198,6 +200,7 @@ class DamagedStore:
         array = self.whole.pop()
         shutil.rmtree(self.folder / array)
         del self.values[array]
+        self.findings.discard(self.outside.pop(array, None))
         self.has_wrong_copy = True
         return True
 
