@@ -43,7 +43,9 @@ std::array<double, 4> four_numbers(const Arguments& arguments, const std::string
     char* end = nullptr;
     if (parts.size() == 4) numbers[i] = CPLStrtod(parts[i], &end);
     if (end == nullptr || end == parts[i] || *end != '\0' || !std::isfinite(numbers[i])) {
-      throw Error("--" + option + " is not 4 numbers such as 0,0,512,512: " + text);
+      throw Error(
+          std::string("--").append(option).append(" is not 4 numbers such as 0,0,512,512: ") +
+          text);
     }
   }
   return numbers;

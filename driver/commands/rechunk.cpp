@@ -14,7 +14,6 @@
 #include "driver/multidim/group.h"
 #include "driver/multidim/session.h"
 #include "driver/new_array/creation_options.h"
-#include "driver/raster/sidecar.h"
 #include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/error.h"
