@@ -138,7 +138,7 @@ def assert_readable(path, is_judged):
     if not is_judged:
         return
     openers = [zarr.open_group]
-    if (path / ".zmetadata").exists():
+    if (path / ".zmetadata").exists() and not (path / "zarr.json").exists():
         openers.append(zarr.open_consolidated)
     for opener in openers:
         judge = opener(str(path), mode="r")
