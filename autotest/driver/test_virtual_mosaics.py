@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from foreign_chunks import grib_message
 from osgeo import gdal
+from test_commands import PROGRAM
 from test_virtual_stacks import RANDOM, TILED, read, scene, virtualize
 from virtual_sources import make_virtual, write_tiff
 
@@ -157,7 +158,9 @@ def test_copied_files_are_no_gaps(tmp_path):
         scene(tmp_path / f"{i}.tif", (1, 32, 32), (320 * i, 10, 0, 0, 0, -10),
               options=[*TILED[:3], f"COMPRESS={codec}"], nodata=300)[0]
         for i, codec in enumerate(["DEFLATE", "LZW"])], axis=1)
-    virtualize(tmp_path / "a.json", tmp_path / "0.tif", tmp_path / "1.tif", "--auto")
+    done = subprocess.run([PROGRAM, "virtualize", "a.json", "0.tif", "1.tif", "--auto"],
+                          cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "1.tif is copied" in done.stderr and "than those of the first" in done.stderr
     np.testing.assert_array_equal(read(tmp_path / "a.json"), expected)
 
 

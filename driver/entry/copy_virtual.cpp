@@ -154,11 +154,6 @@ void check_is_not_virtual(CSLConstList options) {
 
 RasterBlocks find_blocks(GDALDataset& source, bool is_in_repository, bool copies_others) {
   try {
-    const GDALDriver* driver = source.GetDriver();
-    if (source.GetAccess() == GA_Update && driver != nullptr &&
-        EQUAL(driver->GetDescription(), "GTiff")) {
-      throw Error("the source is open for update, so that its blocks may still move");
-    }
     RasterBlocks blocks = find_raster_blocks(source, BlockCheck::first, copies_others);
     if (is_in_repository) {
       blocks.visit([](const RasterBlock& block) {

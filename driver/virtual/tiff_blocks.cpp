@@ -340,11 +340,11 @@ RasterBlocks blocks_of(const std::string& path, TiffDirectory directory, GDALDat
 
 void check_is_tiff(GDALDataset& dataset) {
   const GDALDriver* driver = dataset.GetDriver();
-  if (driver == nullptr || !EQUAL(driver->GetDescription(), "GTiff")) {
-    throw Error("where the blocks of a raster of the format " +
-                std::string(driver != nullptr ? driver->GetDescription() : "(none)") +
-                " are is not known");
-  }
+  const std::string format = driver != nullptr ? driver->GetDescription() : "(none)";
+  if (format != "GTiff")
+    throw Error("where the blocks of a raster of the format " + format + " are is not known");
+  if (dataset.GetAccess() == GA_Update)
+    throw Error("it is open for update, so that its blocks may still move");
 }
 
 std::uint64_t directory_offset(GDALRasterBand& band) {
