@@ -146,6 +146,17 @@ def test_rechunk_keeps_all_bits(tmp_path):
     assert chunks(tmp_path / "a.zarr") == {"/a": [4, 3]}
 
 
+@pytest.mark.parametrize("shape, side", [((1400, 3000), 1000), ((2068, 2068), 1024)])
+def test_rechunk_to_chunks_larger_than_the_memory(tmp_path, shape, side):
+    data = np.arange(1, np.prod(shape) + 1, dtype="<u4").reshape(shape)
+    write_group(tmp_path)
+    write_array(tmp_path / "a", data, (100, 3000))
+    run("rechunk", tmp_path, f"BLOCKSIZE={side},{side}",
+        "--config", "ZARR_COPY_MEMORY", "1000000")
+    assert chunks(tmp_path) == {"/a": [side, side]}
+    np.testing.assert_array_equal(values(tmp_path, "/a"), data)
+
+
 def test_errors_of_rechunk(store):
     before = {file: file.read_bytes() for file in store.rglob("*") if file.is_file()}
     assert "there is no array /c" in failure("rechunk", store, "BLOCKSIZE=8,8", "--array=/c")

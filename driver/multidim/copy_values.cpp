@@ -183,7 +183,7 @@ class ValueCopy {
       }
     }
     return for_each_slab(
-        slabs, to, begin_record(region, plan.slab),
+        slabs, to, begin_record(region, slabs, plan.slab),
         [&](std::size_t i, Elements& elements) { return read(slabs[i], elements); },
         [&](std::size_t i, const Elements& elements) {
           return write(slabs[i], elements) && note_written(region);
@@ -210,15 +210,18 @@ class ValueCopy {
     });
   }
 
-  // The record counts slabs of whole chunks alone: parts of a chunk are put again and again.
+  // The record counts slabs of one region alone, which is then the whole array, and of whole chunks:
+  // parts of a chunk are put again and again.
   bool is_recorded(const CopyRegion& region) const {
-    return record_ != nullptr && region.unit == target_.core().state().grid.max_chunk_shape();
+    return record_ != nullptr && region.box.count == shape_ &&
+           region.unit == target_.core().state().grid.max_chunk_shape();
   }
 
   // Returns the number of slabs that an earlier process has written.
-  std::size_t begin_record(const CopyRegion& region, const zarrcore::Shape& slab) {
+  std::size_t begin_record(const CopyRegion& region, const Slabs& slabs,
+                           const zarrcore::Shape& slab) {
     if (!is_recorded(region)) return 0;
-    std::string plan;
+    std::string plan = std::to_string(slabs.size()) + ": ";
     for (const std::uint64_t length : slab) plan += std::to_string(length) + ' ';
     if (record_->plan != plan) {
       record_->plan = std::move(plan);
@@ -309,9 +312,9 @@ class ValueCopy {
   bool copy_through_file(const CopyRegion& region, const CopyPlan& read_plan,
                          const CopyPlan& write_plan, double to) {
     const zarrcore::Box& whole = region.box;
-    const std::size_t first = begin_record(region, write_plan.slab);
     const Slabs reading(whole, read_plan.slab);
     const Slabs writing(whole, write_plan.slab);
+    const std::size_t first = begin_record(region, writing, write_plan.slab);
     const std::string& store = target_.session()->path();
     TemporaryFile file(STARTS_WITH(store.c_str(), "/vsi") ? "" : CPLGetPath(store.c_str()),
                        whole.size() * type_.GetSize());

@@ -35,7 +35,7 @@ std::vector<T> distinct(const std::vector<CubeSource>& sources, T CubeSource::* 
   std::vector<T> values;
   for (const CubeSource& source : sources) values.push_back(source.*member);
   std::ranges::sort(values);
-  values.erase(std::ranges::unique(values).begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 
