@@ -289,6 +289,16 @@ def test_overviews(tmp_path):
     assert "levels are numbers" in failure("overviews", path, "x")
 
 
+def test_overviews_keep_arrays_of_others(store):
+    write_array(store / "ovr_2x/mine", DATA * 3, (4, 4))  # in a group without a document
+    (store / "ovr_4x/a").mkdir(parents=True)
+    (store / "ovr_4x/a/leftover").write_text("")
+    for arguments in (["2", "4"], ["2", "4"], ["--remove"]):
+        run("overviews", f'ZARR:"{store}":/a', *arguments)
+        np.testing.assert_array_equal(values(store, "/ovr_2x/mine"), DATA * 3)
+    assert not (store / "ovr_4x").exists() and not (store / "ovr_2x/a").exists()
+
+
 def levels_of(path):
     raster = gdal.Open(str(path))
     band = raster.GetRasterBand(1)

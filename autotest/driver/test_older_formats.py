@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from multidim import create_array, open_root, open_to_write
 from osgeo import gdal, osr
+from test_commands import failure, run, values
 
 zarr = pytest.importorskip("zarr")
 DATA = np.arange(12, dtype="u2").reshape(3, 4)
@@ -160,3 +161,17 @@ def test_a_raster_is_appended_to_the_draft(draft):
     del dataset
     np.testing.assert_array_equal(gdal.Open(f'ZARR:"{draft}":/g/new').ReadAsArray(), DATA)
     assert read_draft(draft, "g", "new")[2] == DATA.tolist()
+
+
+def test_layouts_that_updates_do_not_change(draft, tmp_path):
+    source = zarr.open(str(tmp_path / "v2.zarr"), mode="w", shape=(3, 4), dtype="u2", order="F",
+                       compressor=zarr.GZip())
+    source[...] = DATA
+    gdal.GetDriverByName("Zarr").CreateCopy(draft, gdal.Open(str(tmp_path / "v2.zarr")), options=[
+        "APPEND_SUBDATASET=YES", "ARRAY_NAME=g/new"])
+    np.testing.assert_array_equal(gdal.Open(f'ZARR:"{draft}":/g/new').ReadAsArray(), DATA)
+    assert read_draft(draft, "g", "new")[2] == DATA.tolist()
+    assert "use --into" in failure("rechunk", draft, "BLOCKSIZE=1,1", "--array=/g/old")
+    assert read_draft(draft, "g", "old")[2] == [[0, 1], [2, 3]]
+    run("rechunk", draft, "BLOCKSIZE=1,1", "--into", tmp_path / "v3.zarr")
+    np.testing.assert_array_equal(values(tmp_path / "v3.zarr", "/g/old"), [[0, 1], [2, 3]])

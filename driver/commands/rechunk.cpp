@@ -218,6 +218,8 @@ CommandResult run_rechunk(const Arguments& arguments, const CommandProgress& pro
     }
     Session& session = dataset->session();
     if (session.root_is_array()) throw Error(path + ": the store is one array: use --into");
+    if (!session.hierarchy().format().has_whole_documents())
+      throw Error(path + ": its format keeps documents and chunks in folders apart: use --into");
     try {
       end_exchanges(session, arrays_of(session).paths);
       arrays = wanted_arrays(*dataset, name, options);

@@ -270,6 +270,7 @@ void note_read(const Array& array, const zarrcore::Selection& selection) {
 }
 
 bool Array::take_layout(const Array& original) {
+  if (!session_->hierarchy().format().has_whole_documents()) return false;
   for (const zarrcore::ArrayMetadata& layout : layouts_like(original, *creation_)) {
     const auto before = metadata_;
     const auto put = [&](const zarrcore::ArrayMetadata& wanted) {

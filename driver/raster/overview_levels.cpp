@@ -163,7 +163,7 @@ RasterView OverviewLevels::make(const OverviewSize& size) {
   const std::string asset = asset_of(factor);
   const std::string path = join_path(group_, asset);
   if (!session_.hierarchy().node(path)) {
-    erase_leftovers(session_, path);
+    if (!has_other_nodes(path)) erase_leftovers(session_, path);
     session_.create_group(path);
   }
   if (std::find(assets_.begin(), assets_.end(), asset) == assets_.end()) assets_.push_back(asset);
@@ -237,15 +237,24 @@ void OverviewLevels::remove_asset(const std::string& asset) {
   made_.erase(asset);
   const std::string path = join_path(group_, asset);
   const auto node = session_.hierarchy().node(path);
-  if (!node) {
-    if (asset.starts_with("ovr_")) erase_leftovers(session_, path);
-    return;
+  if ((!node && !asset.starts_with("ovr_")) || has_other_nodes(path)) return;
+  if (node) {
+    session_.erase_node(path);
+  } else {
+    erase_leftovers(session_, path);
   }
-  for (const zarrcore::Child& child : session_.hierarchy().children(path)) {
+}
+
+// Returns true if nodes below the path of a level are neither its arrays nor coordinates.
+bool OverviewLevels::has_other_nodes(const std::string& path) const {
+  return std::ranges::any_of(session_.hierarchy().children(path), [&](const auto& child) {
     const auto array = session_.array_metadata(join_path(path, child.name));
-    if (!array || array->shape.size() > 1) return;
-  }
-  session_.erase_node(path);
+    return !array ||
+           (array->shape.size() > 1 &&
+            std::ranges::none_of(view_.arrays(), [&](const auto& fine) {
+              return fine->GetName() == child.name;
+            }));
+  });
 }
 
 // The node path of an array at a level; empty when it does not exist.

@@ -54,6 +54,7 @@ class OverviewLevels {
   std::vector<std::string> names_at(const std::string& asset) const;
   std::string finest_asset(const std::vector<std::string>& assets) const;
   void remove_asset(const std::string& asset);
+  bool has_other_nodes(const std::string& path) const;
   std::vector<CoarserLevel> coarser_levels(const std::vector<std::string>& assets,
                                            const std::string& resampling);
 

@@ -74,16 +74,18 @@ std::vector<std::string> unreferenced_files(const std::shared_ptr<Store>& files)
   files->refresh();
   const auto repository = Repository::open(files);
   Reached reached(repository);
-  for (const auto kind : {VersionName::Kind::branch, VersionName::Kind::tag}) {
-    for (const auto& ref : repository->refs(kind)) reached.add_history(ref.snapshot);
-  }
   if (repository->format() == 2) {
     const auto file = files->get(kRepositoryFile);
     if (!file) throw Error("the repository has been removed");
     const RepositoryInfo info(file->span());
+    // All that are left of the histories, of which files that were migrated may name more.
     for (const auto& [id, record] : info.snapshots) {
       reached.add(id_text(id));
       for (const ObjectId& log : record.pruned_logs) reached.add_log(id_text(log));
+    }
+  } else {
+    for (const auto kind : {VersionName::Kind::branch, VersionName::Kind::tag}) {
+      for (const auto& ref : repository->refs(kind)) reached.add_history(ref.snapshot);
     }
   }
   // Names that are no ids are no files of Icechunk.

@@ -1,6 +1,7 @@
 // Commits that fail at their end, merged changes, and what files of a repository say.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "autotest/cpp/support/one_virtual_file.h"
 #include "zarrcore/icechunk/icechunk_store.h"
 #include "zarrcore/icechunk/refs.h"
+#include "zarrcore/icechunk/repository_info.h"
 #include "zarrcore/icechunk/transaction.h"
 #include "zarrcore/icechunk/unreferenced.h"
 #include "zarrcore/store/forwarding_store.h"
@@ -260,6 +262,25 @@ TEST_P(CommitTest, HistoriesOfBranchesAreReadOnce) {
   for (const auto& [key, count] : files->reads) {
     EXPECT_TRUE(count == 1 || !key.starts_with("snapshots/")) << key;
   }
+}
+
+// The file of a snapshot that was migrated from format 1 names its parent, which may have expired.
+TEST(MigratedRepository, HasTheHistoryOfItsFileRepo) {
+  const auto files = std::make_shared<MemoryStore>();
+  icechunk::create_repository(*files, 1);
+  std::vector<std::string> ids;
+  for (int i = 0; i < 2; ++i) {
+    Transaction transaction(files, "main", nullptr);
+    put(transaction, "a/zarr.json",
+        array_document(R"(,"attributes":{"n":)" + std::to_string(i) + '}'));
+    ids.push_back(transaction.commit({}));
+  }
+  const icechunk::RepositoryInfo info(icechunk::parse_id<icechunk::ObjectId>(ids[1]), {});
+  files->put("repo", info.file().span());
+  files->erase("snapshots/" + ids[0]);
+  const auto unreferenced = icechunk::unreferenced_files(files);
+  EXPECT_TRUE(std::ranges::count(unreferenced, "transactions/" + ids[0]) == 1);
+  EXPECT_TRUE(std::ranges::count(unreferenced, "snapshots/" + ids[1]) == 0);
 }
 
 TEST_P(CommitTest, MergesChunksOfTwoWorkersOnlyIfTheyAreTheSame) {
