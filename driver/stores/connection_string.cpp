@@ -51,7 +51,7 @@ std::string store_of(const std::string& name) {
     check_is_no_url(path.repository);
     return format_icechunk_path(path);
   }
-  if (is_url_pipeline(name)) return path_of_pipeline(name);
+  if (!has_icechunk_prefix(name) && is_url_pipeline(name)) return path_of_pipeline(name);
   const std::string path = without_file_scheme(name);
   const std::string file_name = CPLGetFilename(without_query(path).c_str());
   if (!zarrcore::is_document_name(file_name) && !is_other_document(path)) return path;

@@ -52,6 +52,15 @@ ChunkRun parse_chunk_run(const Json& value) {
   return {as_unsigned(value, "a chunk length"), 1};
 }
 
+// Runs of the same length are one.
+void add_run(std::vector<ChunkRun>& runs, const ChunkRun& run) {
+  if (runs.empty() || runs.back().length != run.length) {
+    runs.push_back(run);
+  } else {
+    runs.back().count = checked_add(runs.back().count, run.count).value_or(UINT64_MAX);
+  }
+}
+
 // zarr-extensions, "rectilinear": for each dimension an integer, the length of all chunks, or a
 // list of lengths and runs. ZEP 3, "rectangular": the same in another member, without runs.
 std::vector<std::vector<ChunkRun>> parse_rectilinear(const Json& configuration, const char* member,
@@ -68,7 +77,7 @@ std::vector<std::vector<ChunkRun>> parse_rectilinear(const Json& configuration, 
   std::vector<std::vector<ChunkRun>> runs(shape.size());
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (lengths[i].is_array()) {
-      for (const Json& run : lengths[i]) runs[i].push_back(parse_chunk_run(run));
+      for (const Json& run : lengths[i]) add_run(runs[i], parse_chunk_run(run));
     } else {
       const std::uint64_t length = as_unsigned(lengths[i], "a chunk length");
       if (length == 0) throw Error("a chunk length of dimension " + std::to_string(i) + " is zero");
@@ -202,11 +211,7 @@ Json make_chunk_grid(const ArrayMetadata& array) {
   Json shapes = Json::array();
   for (const std::vector<ChunkRun>& runs : array.chunk_runs) {
     Json lengths = Json::array();
-    for (std::size_t i = 0; i < runs.size();) {
-      ChunkRun run = runs[i++];
-      for (; i < runs.size() && runs[i].length == run.length; ++i) {
-        run.count = checked_add(run.count, runs[i].count).value_or(UINT64_MAX);
-      }
+    for (const ChunkRun& run : runs) {
       lengths.push_back(run.count == 1 ? Json(run.length) : Json::array({run.length, run.count}));
     }
     shapes.push_back(std::move(lengths));
