@@ -1,6 +1,7 @@
 """A damaged chunk is a CE_Failure that names the array, the chunk and the cause. It affects no
 other chunk, and cannot make a program allocate more memory than it needs."""
 import gzip
+import shutil
 import struct
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import zlib
 import numpy as np
 import pytest
 from bad_stores import DATA, assert_fails, assert_good_opens, message_of, open_root, regular
+from imagecodecs_streams import zstd_without_size
 from numcodecs.blosc import Blosc
 from numcodecs.zlib import Zlib
 from numcodecs.zstd import Zstd
@@ -289,9 +291,10 @@ HUGE = {
     "crc32c": ([BYTES, CRC32C], bytes(10), "10 bytes where 1099511627780 are expected"),
     "transpose": ([transpose(1, 0), BYTES, ZSTD], Zstd().encode(bytes(9)), "decodes to at most"),
     "inner": ([sharding((2**19, 2**19))], bytes(4 * 16 + 4), "checksum is wrong"),
-    "index": ([sharding((1, 1))], bytes(100), "the last 17592186044420 bytes are wanted"),
+    "index": ([sharding((1, 1))], bytes(100), "the index of the shard has 17592186044420 bytes"),
+    "index, smaller": ([sharding((512, 512))], bytes(9), "the last 67108868 bytes are wanted"),
     "index first": (
-        [sharding((1, 1), index_location="start")], bytes(100), "bytes at offset 0 are outside"
+        [sharding((512, 512), index_location="start")], bytes(9), "bytes at offset 0 are outside"
     ),
 }
 
@@ -332,9 +335,30 @@ def test_compressed_chunk_that_claims_too_much(v3, claim):
         assert_fails(said, "error: Zarr: ", "bad/c/0/0", "zstd")
 
 
-def test_intermediate_size_that_is_not_known(v3):
+@pytest.mark.parametrize("codecs, size", [
+    ([BYTES, ZSTD, GZIP], 100 << 20),
+    # Room for what makes chunks larger is not multiplied by the inner chunks.
+    ([sharding((8, 8), [sharding((1, 1), [BYTES, GZIP]), GZIP]), GZIP], 180 << 20)])
+def test_intermediate_size_that_is_not_known(v3, codecs, size):
     """Between two compressors, no metadata limits the number of bytes."""
-    edit_json(v3 / "bad/zarr.json", codecs=[BYTES, ZSTD, GZIP])
-    (v3 / "bad/c/0/0").write_bytes(gzip.compress(bytes(100 << 20), 1))
+    edit_json(v3 / "bad/zarr.json", shape=[256, 256], chunk_grid=regular(256, 256), codecs=codecs)
+    (v3 / "bad/c/0/0").write_bytes(gzip.compress(bytes(size), 1))
     for said in run_limited(v3):
         assert_fails(said, "error: Zarr: ", "bad/c/0/0", "gzip: more than")
+
+
+def test_texts_from_a_writer_that_streams(v3):
+    """Zstandard frames without the size of their content could have gigabytes."""
+    texts = [b"%08x" % hash((i, 7)) * 20 for i in range(5000)]
+    content = struct.pack("<I", len(texts))
+    content += b"".join(struct.pack("<I", len(text)) + text for text in texts)
+    edit_json(v3 / "bad/zarr.json", shape=[len(texts)], chunk_grid=regular(len(texts)),
+              codecs=[{"name": "vlen-utf8"}, ZSTD], data_type="string", fill_value="")
+    shutil.rmtree(v3 / "bad/c/0")
+    (v3 / "bad/c/0").write_bytes(zstd_without_size(content))
+    code = LIMITED.split("def attempt")[0] + """
+array = gdal.OpenEx(sys.argv[1], gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("bad")
+print(array.Read()[4999])
+"""
+    result = subprocess.run([sys.executable, "-c", code, v3], capture_output=True, text=True)
+    assert (result.stdout, result.returncode) == (texts[4999].decode() + "\n", 0), result.stderr

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/codec/configuration.h"
 
 namespace zarrcore {
 namespace {
@@ -118,7 +119,10 @@ std::uint64_t ShardExtent::payload_size() const {
 }
 
 ByteRange ShardExtent::index_range() const {
+  // It is read as a whole, and a file of any size can take no space on a disk.
+  constexpr std::uint64_t kMaxIndexBytes = std::uint64_t{256} << 20;
   const std::uint64_t size = sharding->encoded_index_size();
+  check_max_size("the index of the shard has ", size, kMaxIndexBytes);
   if (!length && sharding->index_at_end()) return ByteRange::suffix(size + framing.suffix);
   const std::uint64_t in_payload = length ? sharding->index_offset(payload_size()) : 0;
   return ByteRange::at(offset + framing.prefix + in_payload, size);

@@ -69,7 +69,7 @@ class ArrayToBytesCodec {
   // The size of every encoded chunk, when all have the same.
   virtual std::optional<std::uint64_t> encoded_size() const = 0;
 
-  // More bytes than any sensible encoded chunk has.
+  // More bytes than any sensible encoded chunk has, but for what bytes-to-bytes codecs inside add.
   virtual std::uint64_t max_encoded_size() const = 0;
 
   virtual Buffer encode(ByteSpan decoded) const = 0;

@@ -161,7 +161,7 @@ std::uint64_t CodecChain::max_encoded_size() const {
   if (encoded_size_) return *encoded_size_;
   // No codec makes its input much larger.
   constexpr std::uint64_t kSlack = 1 << 20;
-  const auto doubled = checked_multiply(array_to_bytes_->max_encoded_size(), 2);
+  const auto doubled = checked_multiply(max_uncompressed_size(), 2);
   return doubled ? checked_add(*doubled, kSlack).value_or(UINT64_MAX) : UINT64_MAX;
 }
 

@@ -51,6 +51,11 @@ class CodecChain {
   const std::vector<CodecMetadata>& codecs() const { return codecs_; }
   // More bytes than any sensible encoded chunk has: a store refuses larger values.
   std::uint64_t max_encoded_size() const;
+  // The same if no bytes-to-bytes codec makes its input larger. For codecs with chains inside them:
+  // room for larger chunks is added once, by the outermost chain.
+  std::uint64_t max_uncompressed_size() const {
+    return encoded_size_ ? *encoded_size_ : array_to_bytes_->max_encoded_size();
+  }
 
   // `stores_empty`: shards have all of their inner chunks, also those of only the fill value.
   Buffer encode(ByteSpan decoded, bool stores_empty = false) const;

@@ -56,7 +56,7 @@ class ConditionalCodec final : public BytesToBytesCodec {
     auto applied = applied_to(encoded);
     Buffer held;
     const ByteSpan payload =
-        decode_all_but_first(encoded, applied, max_between(decoded.size()), held);
+        decode_all_but_first(encoded, applied, 2 * std::uint64_t{decoded.size()}, held);
     if (!applied.empty()) return applied.front()->decode(payload, decoded);
     check_size("conditional: ", payload.size(), decoded.size());
     std::ranges::copy(payload, decoded.begin());
@@ -65,20 +65,13 @@ class ConditionalCodec final : public BytesToBytesCodec {
   Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
     auto applied = applied_to(encoded);
     Buffer held;
-    const ByteSpan payload = decode_all_but_first(encoded, applied, max_between(max_size), held);
+    const ByteSpan payload = decode_all_but_first(encoded, applied, max_size, held);
     if (!applied.empty()) return applied.front()->decode(payload, max_size);
     check_max_size("conditional: ", payload.size(), max_size);
     return Buffer::copy_of(payload);
   }
 
  private:
-  // No codec makes its input much larger.
-  static std::uint64_t max_between(std::uint64_t decoded_size) {
-    constexpr std::uint64_t kSlack = 1 << 16;
-    const auto doubled = checked_multiply(decoded_size, 2);
-    return doubled ? checked_add(*doubled, kSlack).value_or(UINT64_MAX) : UINT64_MAX;
-  }
-
   std::vector<const BytesToBytesCodec*> applied_to(ByteSpan encoded) const {
     if (encoded.size() < header_size_) throw Error("conditional: the chunk ends within its header");
     std::vector<const BytesToBytesCodec*> applied;
@@ -93,13 +86,16 @@ class ConditionalCodec final : public BytesToBytesCodec {
     return applied;
   }
 
-  // Decodes with all `applied` codecs except the first.
+  // Decodes with all `applied` codecs except the first. No codec makes its input much larger than
+  // `max_size`, which other codecs around this one may have doubled already.
   ByteSpan decode_all_but_first(ByteSpan encoded,
                                 const std::vector<const BytesToBytesCodec*>& applied,
                                 std::uint64_t max_size, Buffer& held) const {
+    constexpr std::uint64_t kSlack = 1 << 16;
+    const std::uint64_t max_between = checked_add(max_size, kSlack).value_or(UINT64_MAX);
     ByteSpan payload = encoded.subspan(header_size_);
     for (std::size_t i = applied.size(); i-- > 1;) {
-      held = applied[i]->decode(payload, max_size);
+      held = applied[i]->decode(payload, max_between);
       payload = held.span();
     }
     return payload;

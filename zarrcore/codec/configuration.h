@@ -78,4 +78,23 @@ inline void check_max_size(std::string_view before, std::uint64_t size, std::uin
               std::to_string(max_size) + " that can be right");
 }
 
+// Calls `decode(memory)` with more and more memory, from `guess` to `limit` bytes, until it returns
+// the size of what it has decoded: nullopt if that does not fit. Throws Error, which begins with
+// `before`, when the limit does not suffice.
+template <typename Decode>
+Buffer decode_growing(std::string_view before, std::uint64_t guess, std::uint64_t limit,
+                      const Decode& decode) {
+  for (guess = std::min(guess, limit);; guess = std::min(limit, guess * 4)) {
+    Buffer decoded(guess);
+    if (const std::optional<std::size_t> size = decode(decoded.span())) {
+      decoded.truncate(*size);
+      return decoded;
+    }
+    if (guess == limit) {
+      throw Error(std::string(before) + "more than the " + std::to_string(limit) +
+                  " bytes that can be right");
+    }
+  }
+}
+
 }  // namespace zarrcore

@@ -106,20 +106,13 @@ class DeflateCodec final : public BytesToBytesCodec {
   }
 
   Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
-    const std::uint64_t limit = std::min(max_size, max_decoded_size(encoded));
-    for (std::uint64_t guess = std::min<std::uint64_t>(limit, encoded.size() * 4 + 64);;) {
-      Buffer decoded(guess);
-      std::size_t written = 0;
-      if (inflate(format_, encoded, decoded.span(), written) == LIBDEFLATE_SUCCESS) {
-        decoded.truncate(written);
-        return decoded;
-      }
-      if (guess >= limit) {
-        throw Error(name() + ": more than the " + std::to_string(limit) +
-                    " bytes that can be right");
-      }
-      guess = std::min(limit, guess * 4);
-    }
+    return decode_growing(
+        name() + ": ", encoded.size() * 4 + 64, std::min(max_size, max_decoded_size(encoded)),
+        [&](MutableByteSpan decoded) -> std::optional<std::size_t> {
+          std::size_t size = 0;
+          const bool fits = inflate(format_, encoded, decoded, size) == LIBDEFLATE_SUCCESS;
+          return fits ? std::optional(size) : std::nullopt;
+        });
   }
 
  private:

@@ -39,7 +39,7 @@ class N5BlockCodec final : public ArrayToBytesCodec {
 
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override {
-    return checked_add(chain_.max_encoded_size(),
+    return checked_add(chain_.max_uncompressed_size(),
                        std::max<std::uint64_t>(header_.size(), kMaxBlockBytes))
         .value_or(UINT64_MAX);
   }

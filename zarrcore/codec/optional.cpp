@@ -38,7 +38,8 @@ class OptionalCodec final : public ArrayToBytesCodec {
 
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override {
-    const auto size = checked_add(mask_chain_.max_encoded_size(), data_chain_.max_encoded_size());
+    const auto size =
+        checked_add(mask_chain_.max_uncompressed_size(), data_chain_.max_uncompressed_size());
     return size ? checked_add(*size, kSizes).value_or(UINT64_MAX) : UINT64_MAX;
   }
   bool can_encode() const override { return mask_chain_.can_encode() && data_chain_.can_encode(); }
@@ -117,9 +118,7 @@ class OptionalCodec final : public ArrayToBytesCodec {
 }  // namespace
 
 Codec make_optional_codec(const Json& configuration, const ChunkSpec& spec) {
-  if (!spec.data_type.is_optional) {
-    throw Error("it is not for elements of the type " + type_name(spec.data_type));
-  }
+  check_type(spec.data_type.is_optional, spec.data_type);
   return std::make_unique<OptionalCodec>(configuration, spec);
 }
 

@@ -80,8 +80,14 @@ ShardIndex ShardingCodec::decode_index(ByteSpan encoded_index) const {
 }
 
 std::uint64_t ShardingCodec::max_encoded_size() const {
-  const auto chunks = checked_multiply(inner_count_, inner_chain_->max_encoded_size());
-  return chunks ? checked_add(*chunks, index_size_).value_or(UINT64_MAX) : UINT64_MAX;
+  // For the headers of codecs, such as the tables of a JPEG.
+  constexpr std::uint64_t kHeaders = 1024;
+  const DataType& type = spec_.data_type;
+  const auto elements = type.is_variable()
+                            ? max_stored_size(spec_.byte_count() / type.item_size)
+                            : checked_multiply(inner_count_, inner_chain_->max_uncompressed_size());
+  const std::uint64_t others = inner_count_ * kHeaders + index_size_;
+  return elements ? checked_add(*elements, others).value_or(UINT64_MAX) : UINT64_MAX;
 }
 
 template <typename Body>

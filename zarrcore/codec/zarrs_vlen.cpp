@@ -45,7 +45,7 @@ class ZarrsVlenCodec final : public ArrayToBytesCodec {
 
   std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override {
-    return checked_add(max_stored_size(count_), index_chain_.max_encoded_size())
+    return checked_add(max_stored_size(count_), index_chain_.max_uncompressed_size())
         .value_or(UINT64_MAX);
   }
 

@@ -36,18 +36,7 @@ class ZstdCodec final : public BytesToBytesCodec {
   ZstdCodec(int level, bool checksum) : level_(level), checksum_(checksum) {}
 
   std::uint64_t max_decoded_size(ByteSpan encoded) const override {
-    std::uint64_t total = 0;
-    while (!encoded.empty()) {
-      const std::size_t size = check(ZSTD_findFrameCompressedSize(encoded.data(), encoded.size()));
-      std::uint64_t content = ZSTD_getFrameContentSize(encoded.data(), encoded.size());
-      if (content == ZSTD_CONTENTSIZE_ERROR) throw Error("zstd: the data is corrupt");
-      if (content == ZSTD_CONTENTSIZE_UNKNOWN) {
-        content = (size / kMinBlockSize + 1) * kMaxBlockContent;
-      }
-      total = checked_add(total, content).value_or(UINT64_MAX);
-      encoded = encoded.subspan(size);
-    }
-    return total;
+    return content_size(encoded).first;
   }
 
   Buffer encode(ByteSpan decoded) const override {
@@ -68,14 +57,21 @@ class ZstdCodec final : public BytesToBytesCodec {
   }
 
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
-    const std::size_t size = decompress(encoded, decoded);
+    const std::size_t size = check(try_to_decompress(encoded, decoded));
     check_size("zstd: ", size, decoded.size());
   }
 
   Buffer decode(ByteSpan encoded, std::uint64_t max_size) const override {
-    Buffer decoded(std::min(max_size, max_decoded_size(encoded)));
-    decoded.truncate(decompress(encoded, decoded.span()));
-    return decoded;
+    const auto [max_content, is_exact] = content_size(encoded);
+    const std::uint64_t guess = is_exact ? max_content : 4 * std::uint64_t{encoded.size()};
+    return decode_growing("zstd: ", guess, std::min(max_size, max_content),
+                          [&](MutableByteSpan decoded) -> std::optional<std::size_t> {
+                            const std::size_t size = try_to_decompress(encoded, decoded);
+                            if (ZSTD_getErrorCode(size) == ZSTD_error_dstSize_tooSmall) {
+                              return std::nullopt;
+                            }
+                            return check(size);
+                          });
   }
 
   std::optional<std::uint64_t> prefix_step() const override { return kMaxBlockContent; }
@@ -100,6 +96,24 @@ class ZstdCodec final : public BytesToBytesCodec {
   }
 
  private:
+  // The most bytes that the frames decode to, and whether that is exact: writers that stream do not
+  // state it.
+  static std::pair<std::uint64_t, bool> content_size(ByteSpan encoded) {
+    std::pair<std::uint64_t, bool> total{0, true};
+    while (!encoded.empty()) {
+      const std::size_t size = check(ZSTD_findFrameCompressedSize(encoded.data(), encoded.size()));
+      std::uint64_t content = ZSTD_getFrameContentSize(encoded.data(), encoded.size());
+      if (content == ZSTD_CONTENTSIZE_ERROR) throw Error("zstd: the data is corrupt");
+      if (content == ZSTD_CONTENTSIZE_UNKNOWN) {
+        content = (size / kMinBlockSize + 1) * kMaxBlockContent;
+        total.second = false;
+      }
+      total.first = checked_add(total.first, content).value_or(UINT64_MAX);
+      encoded = encoded.subspan(size);
+    }
+    return total;
+  }
+
   // Returns true if one frame without a checksum, which a part of it could not be compared with,
   // makes all decoded bytes.
   static bool is_single_frame(ByteSpan encoded, std::uint64_t decoded_size) {
@@ -120,9 +134,10 @@ class ZstdCodec final : public BytesToBytesCodec {
     return context.get();
   }
 
-  static std::size_t decompress(ByteSpan encoded, MutableByteSpan decoded) {
-    return check(ZSTD_decompressDCtx(thread_context(), decoded.data(), decoded.size(),
-                                     encoded.data(), encoded.size()));
+  // The size, or an error code of the library.
+  static std::size_t try_to_decompress(ByteSpan encoded, MutableByteSpan decoded) {
+    return ZSTD_decompressDCtx(thread_context(), decoded.data(), decoded.size(), encoded.data(),
+                               encoded.size());
   }
 
   int level_;

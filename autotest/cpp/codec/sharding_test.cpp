@@ -242,6 +242,20 @@ TEST(Sharding, TheIndexStandsAtTheEndUnlessItIsSaidOtherwise) {
   EXPECT_TRUE(chain.sharding()->index_at_end());
 }
 
+// Room for what makes chunks larger is not multiplied by them: not by the inner chunks, nor by the
+// shards around them.
+TEST(Sharding, ManyInnerChunksDoNotMakeAShardLarge) {
+  std::string codecs = codec_list({bytes_codec(), codec("gzip")});
+  for (int level = 0; level < 10; ++level) {
+    codecs = codec_list({sharding_codec({1}, codecs, index_codecs()), codec("gzip")});
+  }
+  codecs = codec_list({sharding_codec({1}, codecs, index_codecs()), codec("gzip")});
+  const CodecChain chain = make_chain(codecs, spec_of({1024}));
+  EXPECT_LT(chain.max_encoded_size(), 32 << 20);
+  const auto gzip = make_bytes_to_bytes("gzip");
+  EXPECT_ERROR(chain.decode(gzip->encode(Bytes(40 << 20)).span()), "gzip: more than the");
+}
+
 TEST(Sharding, InnerChunksOfOneElementEachRoundTripCompressed) {
   const CodecChain chain = make_chain(
       codec_list({sharding_codec({1}, codec_list({bytes_codec(), codec("zstd")}), index_codecs()),

@@ -243,6 +243,27 @@ TEST(Conditional, CodecsThatCannotEncodeAChunkAreNotApplied) {
   EXPECT_EQ(decoded_by(*codec, from_hex("02313233343536373839839206e3"), 9), bytes_of("123456789"));
 }
 
+// The innermost codec makes a few bytes that are right, and then more zeros than can be.
+TEST(Conditional, CodecsInsideDoNotDoubleWhatTheirInputMayBe) {
+  constexpr int kLevels = 8;
+  const auto gzip = make_bytes_to_bytes("gzip");
+  std::string codecs = R"(["gzip", "gzip"])";
+  Bytes inner = to_bytes(gzip->encode(regular_bytes(1000)).span());
+  for (int level = 0; level < kLevels; ++level) {
+    inner = to_bytes(gzip->encode(inner).span());
+    codecs = R"(["gzip", {"name": "conditional", "configuration": {"codecs": )" + codecs + "}}]";
+  }
+  const auto codec = make_conditional("", codecs);
+  const auto decode = [&] {
+    Bytes encoded = to_bytes(gzip->encode(inner).span());
+    encoded.insert(encoded.begin(), kLevels + 1, std::byte{3});
+    return decoded_by(*codec, encoded, 1000);
+  };
+  EXPECT_EQ(decode(), regular_bytes(1000));
+  inner.resize(1 << 20);
+  EXPECT_ERROR(decode(), "gzip: more than the");
+}
+
 TEST(Conditional, BadHeadersAndConfigurationsAreErrors) {
   const auto codec = make_conditional("", kTwo);
   EXPECT_ERROR(decoded_by(*codec, {}, 1), "ends within its header");

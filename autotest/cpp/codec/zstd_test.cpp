@@ -31,6 +31,16 @@ TEST(Zstd, DecodesFramesWithAndWithoutContentSize) {
   }
 }
 
+// Each block of a frame could make 128 KiB.
+TEST(Zstd, FramesWithoutContentSizeTakeMemoryAsTheyGrow) {
+  const auto codec = make_bytes_to_bytes("zstd");
+  EXPECT_LT(codec->decode(from_hex(kFromPipe), 1 << 30).capacity(), 1000);
+  // A block of 1000 equal bytes.
+  const Bytes repeated = from_hex("28b52ffd0058431f0007");
+  EXPECT_EQ(to_bytes(codec->decode(repeated, 1 << 30).span()), Bytes(1000, std::byte{7}));
+  EXPECT_ERROR(codec->decode(repeated, 999), "zstd: more than the 999 bytes that can be right");
+}
+
 TEST(Zstd, FramesMayFollowEachOther) {
   const auto codec = make_bytes_to_bytes("zstd");
   const Bytes encoded = from_hex(std::string(kFromPipe) + kSkippable + kFromNumcodecs);
