@@ -197,14 +197,24 @@ bool FileSystemStore::erase(std::string_view key, const EraseOptions& options) {
   return true;
 }
 
-// Returns true if a link below `prefix` leads to one of the folders that contain it.
-bool FileSystemStore::is_link_loop(std::string_view prefix, std::string_view name) const {
+// What an entry of the folder at `prefix` is to a listing: `other` means a value, and nullopt a
+// link to one of the folders that contain it. A few links multiply paths if each leads to a folder
+// with others: a link is a value if there are kMaxLinks on the way to it.
+std::optional<EntryKind> FileSystemStore::listed_kind(std::string_view prefix,
+                                                      std::string_view name, EntryKind kind) const {
+  constexpr int kMaxLinks = 3;
+  if (kind != EntryKind::link_to_folder) return kind;
   const auto target =
       folder_id((prefix.empty() ? folders_.root() : file_of(prefix)) + '/' + std::string(name));
+  if (folder_id(folders_.root()) == target) return std::nullopt;
+  int links = 0;
   for (std::string_view at = prefix; !at.empty(); at = parent_path(at)) {
-    if (folder_id(file_of(at)) == target) return true;
+    const std::string folder = file_of(at);
+    if (folder_id(folder) == target) return std::nullopt;
+    std::error_code ignored;
+    if (fs::is_symlink(path_of_utf8(folder), ignored)) ++links;
   }
-  return folder_id(folders_.root()) == target;
+  return links < kMaxLinks ? kind : EntryKind::other;
 }
 
 DirectoryListing FileSystemStore::list(std::string_view prefix, const ListOptions& options) {
@@ -212,10 +222,10 @@ DirectoryListing FileSystemStore::list(std::string_view prefix, const ListOption
   DirectoryListing listing;
   with_context(path, [&] {
     visit_folder(path, [&](std::string_view name, EntryKind kind) {
-      if (name.ends_with(kTemporarySuffix)) return true;
-      if (kind == EntryKind::link_to_folder && is_link_loop(prefix, name)) return true;
+      const auto listed = listed_kind(prefix, name, kind);
+      if (!listed || name.ends_with(kTemporarySuffix)) return true;
       // A broken link is listed as a key: reading it reports the error.
-      (kind == EntryKind::other ? listing.keys : listing.prefixes).emplace_back(name);
+      (*listed == EntryKind::other ? listing.keys : listing.prefixes).emplace_back(name);
       return listing.size() < options.max_names;
     });
   });
@@ -231,9 +241,10 @@ void FileSystemStore::visit_values(std::string_view prefix, const VisitValue& vi
   std::vector<std::string> prefixes;
   with_context(path, [&] {
     visit_folder(path, [&](std::string_view name, EntryKind kind) {
+      const auto listed = listed_kind(prefix, name, kind);
+      if (!listed) return true;
       if (name.ends_with(kTemporarySuffix) && !options.with_temporary_files) return true;
-      if (kind == EntryKind::link_to_folder && is_link_loop(prefix, name)) return true;
-      if (kind == EntryKind::other) {
+      if (*listed == EntryKind::other) {
         std::error_code error;
         const auto size = fs::file_size(path_of_utf8(path + '/' + std::string(name)), error);
         visit(join_path(prefix, name), error ? std::nullopt : std::optional<std::uint64_t>(size));

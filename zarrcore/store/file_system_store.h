@@ -62,7 +62,8 @@ class ZARRCORE_API FileSystemStore final : public Store {
 
  private:
   std::string file_of(std::string_view key) const;
-  bool is_link_loop(std::string_view prefix, std::string_view name) const;
+  std::optional<EntryKind> listed_kind(std::string_view prefix, std::string_view name,
+                                       EntryKind kind) const;
   void sync_if_durable(const std::string& folder) {
     if (options_.is_durable) folders_.sync(folder);
   }

@@ -249,6 +249,23 @@ TEST_F(FileSystemStoreTest, LinksToFoldersThatContainThemAreNotFollowed) {
   EXPECT_EQ(store_.list_all(""), (std::vector<std::string>{"g/x/0", "g/y/0"}));
 }
 
+// Two links in each of 30 folders make a billion paths.
+TEST_F(FileSystemStoreTest, LinksWithinLinksAreFollowedAFewTimes) {
+  for (int i = 0; i < 30; ++i) {
+    const std::string folder = std::to_string(i);
+    store_.put(folder + "/0", bytes_of("1"));
+    for (const char* name : {"/a", "/b"}) {
+      fs::create_directory_symlink("../" + std::to_string(i + 1), path(folder + name));
+    }
+  }
+  store_.put("30/0", bytes_of("1"));
+  EXPECT_EQ(store_.list("0/a/a").prefixes, (std::vector<std::string>{"a", "b"}));
+  const DirectoryListing deepest = store_.list("0/a/a/a");
+  EXPECT_TRUE(deepest.prefixes.empty());
+  EXPECT_EQ(deepest.keys, (std::vector<std::string>{"0", "a", "b"}));
+  EXPECT_LE(store_.list_all("").size(), 30 * 31 + 1);
+}
+
 TEST_F(FileSystemStoreTest, AFolderWhoseNameNoKeyHasCountsAsAValue) {
   store_.put("x/0", bytes_of("1"));
   fs::create_directories(path("x/we\\ird/c"));
