@@ -1,8 +1,6 @@
 #include "zarrcore/array/chunk_decoder.h"
 
 #include <cstring>
-#include <functional>
-#include <thread>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/threads.h"
@@ -42,40 +40,25 @@ std::uint64_t moment_of(const Store& store) {
 
 }  // namespace
 
-ScratchPool::ScratchPool(std::size_t threads)
-    : count_(threads), slots_(std::make_unique<Slot[]>(threads)) {}
-
-ScratchPool::Slot* ScratchPool::take_free() {
-  // Usually the slot that this thread used before, which no other thread looks at.
-  thread_local std::size_t last = std::hash<std::thread::id>()(std::this_thread::get_id());
-  for (std::size_t i = 0; i < count_; ++i) {
-    const std::size_t at = (last + i) % count_;
-    if (!slots_[at].in_use.load() && !slots_[at].in_use.exchange(true)) {
-      last = at;
-      return &slots_[at];
-    }
-  }
-  return nullptr;
+DecodedChunk ScratchPool::take() {
+  std::unique_lock lock(mutex_);
+  free_.reserve(threads_);
+  released_.wait(lock, [this] { return left_ > 0; });
+  --left_;
+  if (free_.empty()) return {};
+  // What was released last is most likely in the processor's cache.
+  DecodedChunk scratch = std::move(free_.back());
+  free_.pop_back();
+  return scratch;
 }
 
-ScratchPool::Slot& ScratchPool::take() {
-  if (Slot* slot = take_free()) return *slot;
-  ++waiting_;
-  while (true) {
-    const std::uint32_t returns = returns_;
-    if (Slot* slot = take_free()) {
-      --waiting_;
-      return *slot;
-    }
-    returns_.wait(returns);
+void ScratchPool::release(DecodedChunk scratch) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(scratch));
+    ++left_;
   }
-}
-
-void ScratchPool::release(Slot& slot) {
-  slot.in_use = false;
-  if (waiting_ == 0) return;
-  ++returns_;
-  returns_.notify_one();
+  released_.notify_one();
 }
 
 ChunkDecoder::ChunkDecoder(const ArrayState& array, CachedArray& cached,

@@ -1,12 +1,14 @@
 // Decodes chunks into the caller's memory, and caches chunks of which only a part is used.
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "zarrcore/array/array_state.h"
@@ -21,36 +23,30 @@ namespace zarrcore {
 // Memory for decoding. It also limits how many threads decode at once: others wait.
 class ScratchPool {
  public:
-  explicit ScratchPool(std::size_t threads);
+  explicit ScratchPool(std::size_t threads) : threads_(threads), left_(threads) {}
 
   // Calls `body` with memory that no other thread uses until it returns.
   template <typename Body>
   void with_scratch(const Body& body) {
-    Slot& slot = take();
+    DecodedChunk scratch = take();
     try {
-      body(slot.chunk);
+      body(scratch);
     } catch (...) {
-      release(slot);
+      release(std::move(scratch));
       throw;
     }
-    release(slot);
+    release(std::move(scratch));
   }
 
  private:
-  // Aligned so that one thread's writes do not touch the cache lines of others.
-  struct alignas(64) Slot {
-    std::atomic<bool> in_use = false;
-    DecodedChunk chunk;
-  };
+  DecodedChunk take();
+  void release(DecodedChunk scratch) noexcept;
 
-  Slot* take_free();  // null if all are in use
-  Slot& take();
-  void release(Slot& slot);
-
-  std::size_t count_;
-  std::unique_ptr<Slot[]> slots_;
-  std::atomic<std::uint32_t> waiting_ = 0;  // threads without a slot
-  std::atomic<std::uint32_t> returns_ = 0;  // on which they wait
+  const std::size_t threads_;
+  std::mutex mutex_;  // guards the following
+  std::condition_variable released_;
+  std::size_t left_;  // that may decode now
+  std::vector<DecodedChunk> free_;
 };
 
 // Serves one request of one array. Safe to use from several threads at once. Throws Error.
