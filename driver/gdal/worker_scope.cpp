@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "driver/gdal/config_options.h"
+#include "zarrcore/base/process.h"
 
 namespace gdal_zarr {
 namespace {
@@ -87,14 +88,14 @@ std::size_t thread_count(const char* value) {
 }
 
 std::shared_ptr<zarrcore::Context> shared_context() {
-  static std::mutex mutex;
+  static auto& mutex = *new zarrcore::ForkMutex;
   static auto& current = *new std::weak_ptr<zarrcore::Context>;
-  const std::lock_guard lock(mutex);
-  auto context = current.lock();
-  if (!context) {
-    context = std::make_shared<zarrcore::Context>();
-    current = context;
-  }
+  const auto context = [] {
+    const std::lock_guard lock(mutex);
+    auto existing = current.lock();
+    if (!existing) current = existing = std::make_shared<zarrcore::Context>();
+    return existing;
+  }();
   // Blocks of Zarr bands seldom are in GDAL's own cache, which windows bypass.
   context->chunks.reserve(static_cast<std::uint64_t>(std::max<GIntBig>(0, GDALGetCacheMax64())) /
                           2);

@@ -19,6 +19,7 @@
 
 #include "zarrcore/array/selection.h"
 #include "zarrcore/array/walk.h"
+#include "zarrcore/base/process.h"
 #include "zarrcore/chunk/chunk_grid.h"
 #include "zarrcore/codec/codec_chain.h"
 #include "zarrcore/store/store.h"
@@ -202,7 +203,7 @@ class AccessPattern {
   std::uint64_t unit_bytes_ = 0;
   bool can_read_parts_ = false;  // CodecChain::elements_stand_alone
 
-  std::mutex mutex_;  // guards the following
+  ForkMutex mutex_;  // guards the following
   // The walk of the requests:
   Walk walk_;
   std::optional<Box> expected_;  // what the program has said, as long as it reads in that order

@@ -18,6 +18,7 @@
 #include "zarrcore/array/read_options.h"
 #include "zarrcore/array/selection.h"
 #include "zarrcore/array/stored_part.h"
+#include "zarrcore/base/process.h"
 #include "zarrcore/chunk/chunk_grid.h"
 #include "zarrcore/codec/codec_chain.h"
 #include "zarrcore/metadata/array_metadata.h"
@@ -48,7 +49,7 @@ struct ArrayState {
   mutable std::atomic<bool> has_pinned{false};
 
   // Guarded by `chains_mutex`: codec chains by chunk shape, so many as need little memory.
-  mutable std::mutex chains_mutex;
+  mutable ForkMutex chains_mutex;
   mutable std::map<Shape, SharedChain> chains;
 
   // `chunk` is the position of a chunk in the grid.

@@ -166,7 +166,7 @@ class ChunkCache {
   std::uint64_t prefetched_bytes() const { return prefetched_bytes_; }
 
  private:
-  using Lock = std::lock_guard<std::mutex>;
+  using Lock = std::lock_guard<ForkMutex>;
   // Takes nodes of CachedArray::Entries, which needs no memory.
   using Removed = std::multimap<PlaceInValue, std::shared_ptr<Entry>>;
 
@@ -194,7 +194,7 @@ class ChunkCache {
   std::uint64_t chunk_bound() const;
   void complete(Entry& entry, Item item, bool stays, const Request& request);
 
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   // Changed with the lock:
   Bounded chunks_;
   Bounded others_;

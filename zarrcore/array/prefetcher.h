@@ -26,6 +26,7 @@
 #include "zarrcore/array/selection.h"
 #include "zarrcore/array/stored_part.h"
 #include "zarrcore/array/thread_pool.h"
+#include "zarrcore/base/process.h"
 
 namespace zarrcore {
 
@@ -87,7 +88,7 @@ class Prefetcher {
   bool read_next();
 
   const ArrayState& array_;
-  std::mutex mutex_;  // guards the following
+  ForkMutex mutex_;  // guards the following
   std::map<Shape, PrefetchedPtr>
       prefetched_;                   // by the start of their boxes, until a request has met them
   std::deque<PrefetchedPtr> queue_;  // entries that no task has begun

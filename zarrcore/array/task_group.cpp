@@ -39,7 +39,7 @@ class TaskGroup::Invitation : public Job {
       : pool_(pool), queue_(std::move(queue)) {}
 
   void run() override {
-    std::unique_lock lock(pool_.mutex);
+    std::unique_lock<std::mutex> lock(pool_.mutex);
     pool_.tasks_changed.wait(lock, [this] { return !pool_.is_paused; });
     if (!queue_->tasks.empty() && !pool_.is_ending) queue_->run_first(pool_, lock);
     --queue_->invitations;
@@ -64,9 +64,7 @@ class TaskGroup::Invitation : public Job {
   std::shared_ptr<Queue> queue_;
 };
 
-TaskGroup::TaskGroup(ThreadPool& pool) : pool_(pool.state_), queue_(std::make_shared<Queue>()) {
-  pool_->pause_at_forks();
-}
+TaskGroup::TaskGroup(ThreadPool& pool) : pool_(pool.state_), queue_(std::make_shared<Queue>()) {}
 
 TaskGroup::TaskGroup(ThreadPool& pool, std::shared_ptr<Cancellation> cancellation)
     : TaskGroup(pool) {
@@ -96,7 +94,7 @@ void TaskGroup::post(Task task, std::size_t threads) {
 }
 
 bool TaskGroup::help() {
-  std::unique_lock lock(pool_->mutex);
+  std::unique_lock<std::mutex> lock(pool_->mutex);
   pool_->tasks_changed.wait(lock, [this] { return !pool_->is_paused; });
   if (!queue_->tasks.empty()) {
     queue_->run_first(*pool_, lock);
@@ -112,7 +110,7 @@ bool TaskGroup::help() {
 void TaskGroup::cancel() {
   if (cancellation_) cancellation_->cancel();
   std::list<Task> dropped;  // destroyed after the lock is released
-  std::unique_lock lock(pool_->mutex);
+  std::unique_lock<std::mutex> lock(pool_->mutex);
   dropped.swap(queue_->tasks);
   pool_->tasks_changed.wait(lock, [this] { return queue_->running == 0; });
   lock.unlock();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <list>
@@ -21,6 +22,9 @@ thread_local std::size_t loop_depth = 0;
 }  // namespace
 
 struct ThreadPool::Loop : Job {
+  explicit Loop(const State& pool_state) : pool(pool_state) {}
+
+  const State& pool;
   std::size_t count = 0;
   const std::function<void(std::size_t)>* body = nullptr;
   const WorkerScope* scope = nullptr;
@@ -32,9 +36,10 @@ struct ThreadPool::Loop : Job {
   bool closed = false;      // `body` may no longer exist: a late worker must leave at once
   std::exception_ptr failure;
 
-  void run_iterations() {
+  // A worker leaves the rest to the caller when the process ends.
+  void run_iterations(bool is_worker) {
     ++loop_depth;
-    for (std::size_t i = next++; i < count; i = next++) {
+    for (std::size_t i = 0; !(is_worker && pool.is_ending) && (i = next++) < count;) {
       try {
         (*body)(i);
       } catch (...) {
@@ -54,25 +59,25 @@ struct ThreadPool::Loop : Job {
       ++running;
     }
     if (*scope) {
-      (*scope)([&] { run_iterations(); });
+      (*scope)([&] { run_iterations(true); });
     } else {
-      run_iterations();
+      run_iterations(true);
     }
     const std::lock_guard lock(mutex);
     if (--running == 0) left.notify_all();
   }
 
-  // The caller's part, after its own run_iterations(). It takes the exception out of the loop, so
-  // that no late worker destroys it.
-  void close() {
+  // The caller's part, after its own run_iterations(). Returns the exception of the loop, so that
+  // no late worker destroys it.
+  std::exception_ptr close() {
     std::unique_lock lock(mutex);
     closed = true;
     left.wait(lock, [this] { return running == 0; });
-    if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+    return std::exchange(failure, nullptr);
   }
 };
 
-// The pools whose tasks are to pause while this process forks, and to end before it does.
+// The pools whose tasks pause while this process forks, and whose workers end before it does.
 class ThreadPool::ForkingPools {
  public:
   // It is never destroyed: a process may fork while it ends.
@@ -85,11 +90,12 @@ class ThreadPool::ForkingPools {
     const std::lock_guard lock(mutex_);
     std::erase_if(pools_, [](const std::weak_ptr<State>& other) { return other.expired(); });
     pools_.push_back(pool);
+    pool->is_ending = is_exiting_;
   }
 
  private:
   ForkingPools() {
-    at_fork(BeforeFork::pause, [] { get().before_fork(); }, [] { get().after_fork(); });
+    at_fork([] { get().before_fork(); }, [] { get().after_fork(); });
     at_exit([] { get().before_exit(); });
   }
 
@@ -100,44 +106,39 @@ class ThreadPool::ForkingPools {
 
   void before_exit() {
     if (are_threads_gone()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      is_exiting_ = true;
+    }
     for (const std::weak_ptr<State>& pool : pools()) {
-      if (const auto state = pool.lock()) state->end_tasks();
+      if (const auto state = pool.lock()) state->end_workers();
     }
   }
 
   // A task that this waits for may itself add a pool: `mutex_` is not locked meanwhile.
   void before_fork() {
-    forking_.lock();
     for (const std::weak_ptr<State>& pool : pools()) {
       if (const auto state = pool.lock()) paused_.push_back(state);
     }
     for (const auto& pool : paused_) pool->pause();
-    mutex_.lock();
-    for (const auto& pool : paused_) pool->mutex.lock();
   }
 
   void after_fork() {
-    for (const auto& pool : paused_) {
-      pool->resume();
-      pool->mutex.unlock();
-    }
-    mutex_.unlock();
-    std::vector<std::shared_ptr<State>> paused;
-    paused.swap(paused_);
-    forking_.unlock();
+    for (const auto& pool : paused_) pool->resume();
+    paused_.clear();
   }
 
-  std::mutex forking_;  // for one fork at a time
-  std::mutex mutex_;    // guards pools_
+  ForkMutex mutex_;  // guards the next two
   std::vector<std::weak_ptr<State>> pools_;
-  std::vector<std::shared_ptr<State>> paused_;
+  bool is_exiting_ = false;
+  std::vector<std::shared_ptr<State>> paused_;  // during a fork
 };
 
 void ThreadPool::State::work() {
   // The first use of exceptions in a thread allocates memory, and without it the process ends. So
   // it is allocated now, not when memory has run out.
   static_cast<void>(std::uncaught_exceptions());
-  std::unique_lock lock(mutex);
+  std::unique_lock<std::mutex> lock(mutex);
   while (true) {
     wake.wait(lock, [this] { return stopping || !loops.empty() || !tasks.empty(); });
     if (stopping) return;
@@ -166,7 +167,7 @@ void ThreadPool::State::add_workers(std::size_t max_workers) {
 }
 
 void ThreadPool::State::pause() {
-  std::unique_lock lock(mutex);
+  std::unique_lock<std::mutex> lock(mutex);
   is_paused = true;
   wait_for_tasks(lock);
 }
@@ -181,29 +182,28 @@ void ThreadPool::State::wait_for_tasks(std::unique_lock<std::mutex>& lock) {
 }
 
 void ThreadPool::State::resume() {
+  const std::lock_guard lock(mutex);
   is_paused = false;
   for (const auto& cancellation : cancellations) cancellation->reset();
   if (!is_inherited()) tasks_changed.notify_all();
 }
 
-void ThreadPool::State::end_tasks() {
+void ThreadPool::State::end_workers() {
+  // A loop may wait for what the end of the process holds, as those of file systems in Python do.
+  constexpr std::chrono::seconds kMaxWait{2};
+  if (is_inherited()) return;
   std::list<std::shared_ptr<Job>> dropped;  // destroyed after the lock is released
-  std::unique_lock lock(mutex);
+  std::unique_lock<std::mutex> lock(mutex);
   is_ending = true;
   dropped.swap(tasks);
   wait_for_tasks(lock);
+  tasks_changed.wait_for(lock, kMaxWait, [this] { return running_loops == 0; });
   lock.unlock();
 }
 
-void ThreadPool::State::pause_at_forks() {
-  {
-    const std::lock_guard lock(mutex);
-    if (std::exchange(pauses_at_forks, true)) return;
-  }
-  ForkingPools::get().add(shared_from_this());
+ThreadPool::ThreadPool() : state_(std::make_shared<State>()) {
+  ForkingPools::get().add(state_);
 }
-
-ThreadPool::ThreadPool() : state_(std::make_shared<State>()) {}
 
 ThreadPool::~ThreadPool() {
   if (state_->is_inherited()) return;
@@ -226,25 +226,32 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
     return;
   }
   const std::size_t helpers = std::min(count, threads) - 1;
-  const auto loop = std::make_shared<Loop>();
+  const auto loop = std::make_shared<Loop>(*state_);
   loop->count = count;
   loop->body = &body;
   loop->scope = &scope;
   {
     const std::lock_guard lock(state_->mutex);
     state_->loops.insert(state_->loops.end(), helpers, loop);
+    ++state_->running_loops;
     // A nested loop gets additional threads: all others may be busy with the outer loop.
     constexpr std::size_t kMoreInside = 64;
     state_->add_workers(helpers + (loop_depth > 0 ? kMoreInside : 0));
   }
   state_->wake.notify_all();
-  loop->run_iterations();
+  loop->run_iterations(false);
   {
     // Withdraw the unused invitations.
     const std::lock_guard lock(state_->mutex);
     std::erase(state_->loops, std::shared_ptr<Job>(loop));
   }
-  loop->close();
+  const std::exception_ptr failure = loop->close();
+  {
+    const std::lock_guard lock(state_->mutex);
+    --state_->running_loops;
+    if (state_->is_ending) state_->tasks_changed.notify_all();
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace zarrcore

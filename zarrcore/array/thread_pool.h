@@ -20,7 +20,8 @@ using WorkerScope = std::function<void(const std::function<void()>& work)>;
 
 // A small pool of threads for loops over chunks. The calling thread always takes part, so a loop
 // makes progress even when every worker is busy. In a forked child, where the workers of the parent
-// do not exist, and while the process ends, it does all the work.
+// do not exist, and while the process ends, it does all the work. The end of the process waits a
+// short time for loops that have begun before.
 class ZARRCORE_API ThreadPool {
  public:
   ThreadPool();

@@ -27,6 +27,7 @@ class Job {
   virtual void run() = 0;
 };
 
+// No task runs while this process forks, so that a task's locks are not left locked in the child.
 struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
   // A forked child has no workers.
   bool is_inherited() const { return process != process_id(); }
@@ -38,12 +39,10 @@ struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
   // A worker, until the pool is destroyed.
   void work();
 
-  // From the first call on, no task runs while this process forks, so that a task's locks are not
-  // left locked in the child.
-  void pause_at_forks();
-  // Called when the process ends: waits for the running tasks, before the libraries that they use
-  // are finalized. From then on, the threads that wait for tasks run them.
-  void end_tasks();
+  // Called when the process ends: waits for the running tasks and loops, before the libraries that
+  // they use are finalized. From then on, the threads that wait for tasks run them, and those that
+  // call loops run all of these.
+  void end_workers();
   // Waits for the running tasks, and cancels those that nobody waits for; until resume(), no other
   // one starts.
   void pause();
@@ -52,7 +51,7 @@ struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
   void wait_for_tasks(std::unique_lock<std::mutex>& lock);
 
   const long process = process_id();
-  std::mutex mutex;  // guards the following
+  ForkMutex mutex;  // guards the following
   std::condition_variable wake;
   // Lists, because an empty one needs no memory: a destructor may be what drops tasks.
   std::list<std::shared_ptr<Job>> loops;  // each invites one worker to a loop
@@ -60,11 +59,12 @@ struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
   std::size_t workers = 0;
   std::size_t idle = 0;
   std::size_t running_tasks = 0;
-  std::condition_variable tasks_changed;  // running_tasks, is_paused and the queues of groups
+  std::size_t running_loops = 0;
+  // running_tasks, is_paused and the queues of groups; running_loops while the process ends
+  std::condition_variable tasks_changed;
   std::vector<std::shared_ptr<Cancellation>> cancellations;  // of tasks that nobody waits for
   bool is_paused = false;
   std::atomic<bool> is_ending = false;  // the process; set with `mutex` locked
-  bool pauses_at_forks = false;
   bool stopping = false;
 };
 

@@ -86,11 +86,6 @@ class FreeBuffers {
   }
 
  private:
-  FreeBuffers() {
-    at_fork(
-        BeforeFork::lock, [] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); });
-  }
-
   std::byte* remove(std::size_t at) noexcept {
     const auto [memory, length] = buffers_[at];
     for (std::size_t i = at + 1; i < count_; ++i) buffers_[i - 1] = buffers_[i];
@@ -103,7 +98,7 @@ class FreeBuffers {
     ::munmap(remove(0), length);
   }
 
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::array<std::pair<std::byte*, std::size_t>, 32> buffers_ = {};
   std::size_t count_ = 0;
   std::size_t bytes_ = 0;

@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "zarrcore/base/process.h"
+
 namespace zarrcore {
 
 // Safe to use from several threads at once.
@@ -70,7 +72,7 @@ class LruCache {
     removed.splice(removed.begin(), entries_, entry);
   }
 
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   const std::uint64_t max_bytes_;
   std::uint64_t bytes_ = 0;
   Entries entries_;  // most recently used first

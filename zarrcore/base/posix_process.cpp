@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "zarrcore/base/process.h"
@@ -31,10 +32,9 @@ bool is_process_alive(long id) {
   return ::kill(static_cast<pid_t>(id), 0) == 0 || errno != ESRCH;
 }
 
-namespace {
-
 // The system calls handlers in the order of their registration, which differs from one process to
-// the next: this class registers one handler, and calls its own in a fixed order.
+// the next: this class registers one handler. It first calls its own, which pause what the process
+// does, and then locks the mutexes.
 class ForkHandlers {
  public:
   static ForkHandlers& of_process() {
@@ -49,47 +49,73 @@ class ForkHandlers {
 
   using Handlers = std::pair<void (*)(), void (*)()>;  // before and after a fork
 
-  void add(BeforeFork what, const Handlers& handlers) {
+  void add(const Handlers& handlers) {
     const std::lock_guard lock(mutex_);
-    List& list = what == BeforeFork::pause ? pauses_ : locks_;
-    list.handlers.at(list.count) = handlers;
-    ++list.count;
+    handlers_.at(count_) = handlers;
+    ++count_;
+  }
+
+  void add(ForkMutex& mutex) {
+    const std::lock_guard lock(mutex_);
+    mutex.next_ = std::exchange(first_, &mutex);
+    if (mutex.next_ != nullptr) mutex.next_->previous_ = &mutex;
+  }
+
+  void remove(ForkMutex& mutex) {
+    const std::lock_guard lock(mutex_);
+    (mutex.previous_ != nullptr ? mutex.previous_->next_ : first_) = mutex.next_;
+    if (mutex.next_ != nullptr) mutex.next_->previous_ = mutex.previous_;
   }
 
  private:
-  struct List {
-    std::array<Handlers, 8> handlers = {};
-    std::atomic<std::size_t> count = 0;  // of those that are complete
-    std::size_t called = 0;              // in a fork
-
-    void before() {
-      called = count;
-      for (std::size_t i = 0; i < called; ++i) handlers[i].first();
-    }
-    void after() {
-      for (std::size_t i = called; i-- > 0;) handlers[i].second();
-    }
-  };
-
-  // Work that is paused may add a lock meanwhile. The system allows one fork at a time.
+  // Work that is paused may add a handler meanwhile.
   void before() {
-    pauses_.before();
-    locks_.before();
-  }
-  void after() {
-    locks_.after();
-    pauses_.after();
+    forking_.lock();
+    called_ = count_;
+    for (std::size_t i = 0; i < called_; ++i) handlers_[i].first();
+    while (!try_to_lock_all()) std::this_thread::yield();
   }
 
-  std::mutex mutex_;  // of add()
-  List pauses_;
-  List locks_;
+  void after() {
+    unlock_until(nullptr);
+    for (std::size_t i = called_; i-- > 0;) handlers_[i].second();
+    forking_.unlock();
+  }
+
+  // Other threads hold several in an order of their own: without all, it keeps none.
+  bool try_to_lock_all() {
+    if (!mutex_.try_lock()) return false;
+    for (ForkMutex* mutex = first_; mutex != nullptr; mutex = mutex->next_) {
+      if (mutex->try_lock()) continue;
+      unlock_until(mutex);
+      return false;
+    }
+    return true;
+  }
+
+  void unlock_until(const ForkMutex* end) {
+    for (ForkMutex* mutex = first_; mutex != end; mutex = mutex->next_) mutex->unlock();
+    mutex_.unlock();
+  }
+
+  std::mutex forking_;  // for one fork at a time
+  std::mutex mutex_;    // guards the following
+  std::array<Handlers, 8> handlers_ = {};
+  std::atomic<std::size_t> count_ = 0;  // of those that are complete
+  std::size_t called_ = 0;              // in a fork
+  ForkMutex* first_ = nullptr;
 };
 
-}  // namespace
+ForkMutex::ForkMutex() {
+  ForkHandlers::of_process().add(*this);
+}
 
-void at_fork(BeforeFork what, void (*before)(), void (*after)()) {
-  ForkHandlers::of_process().add(what, {before, after});
+ForkMutex::~ForkMutex() {
+  ForkHandlers::of_process().remove(*this);
+}
+
+void at_fork(void (*before)(), void (*after)()) {
+  ForkHandlers::of_process().add({before, after});
 }
 
 void at_exit(void (*before)()) {

@@ -29,7 +29,7 @@ bool is_process_alive(long id) {
   return is_running;
 }
 
-void at_fork(BeforeFork /*what*/, void (* /*before*/)(), void (* /*after*/)()) {}
+void at_fork(void (* /*before*/)(), void (* /*after*/)()) {}
 
 void at_exit(void (*before)()) {
   static_cast<void>(std::atexit(before));

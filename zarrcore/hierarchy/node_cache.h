@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/process.h"
 #include "zarrcore/metadata/format.h"
 
 namespace zarrcore {
@@ -86,7 +87,7 @@ class NodeCache {
   }
 
  private:
-  mutable std::mutex mutex_;  // guards the following
+  mutable ForkMutex mutex_;  // guards the following
   std::map<std::string, Node, std::less<>> nodes_;
   std::set<std::string, std::less<>> groups_;
   std::set<std::string, std::less<>> changed_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "zarrcore/base/buffer.h"
+#include "zarrcore/base/process.h"
 
 namespace zarrcore {
 
@@ -63,7 +64,7 @@ class DocumentRequests {
   std::optional<DocumentText> find(const std::string& key) const;
 
  private:
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   Answers answers_;
 };
 

@@ -38,7 +38,7 @@ std::atomic<std::uint64_t> forks{0};
 
 std::uint64_t fork_count() {
   [[maybe_unused]] static const bool is_counting = [] {
-    at_fork(BeforeFork::lock, [] {}, [] { ++forks; });
+    at_fork([] {}, [] { ++forks; });
     return true;
   }();
   return forks;
@@ -197,14 +197,14 @@ class FolderWatch::Watched {
     forks_ = fork_count();
   }
 
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::list<Folder> folders_;
   int inotify_ = -1;
   std::uint64_t forks_ = fork_count();
 };
 
 std::shared_ptr<FolderWatch> FolderWatch::of_process() {
-  static std::mutex mutex;
+  static auto& mutex = *new ForkMutex;
   static auto& current = *new std::weak_ptr<FolderWatch>;
   const std::lock_guard lock(mutex);
   auto watch = current.lock();

@@ -39,11 +39,6 @@ class OpenFile::OpenFiles {
   }
 
  private:
-  OpenFiles() {
-    at_fork(
-        BeforeFork::lock, [] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); });
-  }
-
   void close_first() {
     OpenFile& file = *files_.front();
     files_.pop_front();
@@ -52,7 +47,7 @@ class OpenFile::OpenFiles {
     file.file_.reset();
   }
 
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::list<OpenFile*> files_;
   const std::size_t most_ = std::clamp<std::size_t>(LocalFile::max_open_files() / 4, 1, 256);
 };

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "zarrcore/base/process.h"
 #include "zarrcore/store/local_files.h"
 
 namespace zarrcore {
@@ -72,7 +73,7 @@ class StoreFolders {
   std::string root_;
   bool is_durable_;
 
-  mutable std::mutex mutex_;
+  mutable ForkMutex mutex_;
   std::optional<Device> device_;                     // of the last folder that became known
   std::unordered_map<std::string, FolderId> known_;  // the root, since it exists, and nodes
   std::unordered_set<std::string> entered_;

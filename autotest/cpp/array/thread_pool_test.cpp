@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -202,6 +203,31 @@ TEST(ThreadPool, LoopsEndInAForkedChildThoughTheWorkersAreGone) {
     EXPECT_EQ(WEXITSTATUS(status), 0);
     EXPECT_EQ(calls, 20);
   }
+}
+
+std::atomic<int> running = 0;
+
+// In a process of its own. The function that is registered first is called last, as those of the
+// libraries that loops use.
+TEST(ThreadPoolDeathTest, NoWorkerRunsWhenTheProcessHasBegunToEnd) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto end_beside_a_loop = [] {
+    std::atexit([] {
+      const ThreadPool late;
+      ::_exit(running == 0 && !late.has_workers() ? 0 : 1);
+    });
+    static auto& pool = *new ThreadPool;
+    std::thread([] {
+      pool.parallel_for(30, 4, [](std::size_t) {
+        ++running;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        --running;
+      });
+    }).detach();
+    while (running < 4) std::this_thread::yield();
+    std::exit(2);
+  };
+  EXPECT_EXIT(end_beside_a_loop(), testing::ExitedWithCode(0), "");
 }
 
 TEST(ThreadPool, MayBeDestroyedRightAfterALoop) {
