@@ -306,12 +306,37 @@ def test_sources_on_the_network(tmp_path, monkeypatch):
                                  (([0, 0, 0], [3, 10, 10]), 3)]:
             with log_requests(server) as log:
                 values = array.ReadAsArray(*window)
-            assert sum(method == "GET" for _, _, method, _ in log.entries) == requests
+            # None for the size of a file.
+            assert {method for _, _, method, _ in log.entries} == {"GET"}
+            assert log.count == requests
             for step in range(window[1][0]):
                 source = gdal.Open(str(tmp_path / names[window[0][0] + step]))
                 np.testing.assert_array_equal(
                     values[step], source.ReadAsArray(window[0][2], window[0][1],
                                                      window[1][2], window[1][1]))
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.parq", "ICECHUNK:{}/repository"])
+def test_parts_of_many_files_are_requested_at_once(tmp_path, monkeypatch, name):
+    """Sixteen, or as many as an option says; each costs one request. A repository asks for the
+    ETag of each file before."""
+    target = name.format(tmp_path) if ":" in name else str(tmp_path / name)
+    data = [scene(tmp_path / f"{i:02}.tif", (1, 64, 64), options=["BLOCKYSIZE=64"])
+            for i in range(20)]
+    with serve(tmp_path, monkeypatch) as server:
+        virtualize(target, *(f"/vsicurl/{server.url}/{i:02}.tif" for i in range(20)), "--dim=n")
+        for at_once in (16, 4):
+            gdal.VSICurlClearCache()
+            gdal.SetConfigOption("ZARR_PARALLEL_REQUESTS", str(at_once))
+            with log_requests(server) as log:
+                values = read(target)
+            gdal.SetConfigOption("ZARR_PARALLEL_REQUESTS", None)
+            np.testing.assert_array_equal(values, np.concatenate(data))
+            of_files = [path for path in log.paths if path.endswith(".tif")]
+            kinds = 2 if ":" in name else 1
+            assert len(of_files) == 20 * kinds, log
+            assert len(log.waves) <= -(-20 // at_once) * kinds + 1, log
+            assert max(map(len, log.waves)) <= at_once, log
 
 
 @pytest.mark.skipif(gdal.GetDriverByName("GRIB") is None, reason="GDAL has no driver GRIB")

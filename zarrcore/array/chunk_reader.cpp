@@ -44,14 +44,17 @@ ChunkReader::ChunkReader(const ArrayState& array, CachedArray& cached,
     : store_(*array.store),
       pool_(array.context->pool),
       options_(options),
-      workers_(std::clamp<std::size_t>(std::max(options.threads, store_.traits().parallel_requests),
-                                       1, kBatchSize)),
       decoder_(array, cached, converter, std::clamp<std::size_t>(options.threads, 1, kBatchSize),
                options.waits_for_others, request),
       shards_(store_, decoder_) {}
 
+std::size_t ChunkReader::workers() const {
+  return std::clamp<std::size_t>(std::max(options_.threads, store_.traits().parallel_requests), 1,
+                                 kBatchSize);
+}
+
 void ChunkReader::parallel_for(std::size_t count, const std::function<void(std::size_t)>& body) {
-  pool_.parallel_for(count, workers_, body, options_.worker_scope);
+  pool_.parallel_for(count, workers(), body, options_.worker_scope);
 }
 
 void ChunkReader::decode(Missed& missed, ChunkDecoder::Encoded encoded, DecodedChunk& scratch) {
@@ -186,6 +189,12 @@ void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
   }
   if (chunks.empty()) return;
   const std::vector<Parts> fetches = make_fetches(chunks);
+  // First, as the store may see only now that its values are on the network.
+  std::vector<std::string_view> whole;
+  for (const StoredPart& part : chunks) {
+    if (part.is_whole_value() && !part.bytes) whole.emplace_back(*part.key);
+  }
+  const auto expected = whole.size() > 1 ? store_.expect(whole) : nullptr;
   const bool is_little = store_.traits().parallel_requests == 1 &&
                          chunks.front().chain->decoded_size() <= kMinBytesPerThread / chunks.size();
   const bool is_one = chunks.size() == 1 && !is_little && options_.threads > 1;
@@ -193,18 +202,13 @@ void ChunkReader::read_chunks(std::span<StoredPart> chunks) {
       !is_one ? CachedChunk::Together() : [this](std::size_t n, const auto& body) {
         pool_.parallel_for(n, options_.threads, body, options_.worker_scope);
       });
-  std::vector<std::string_view> whole;
-  for (const StoredPart& part : chunks) {
-    if (part.is_whole_value() && !part.bytes) whole.emplace_back(*part.key);
-  }
-  const auto expected = whole.size() > 1 ? store_.expect(whole) : nullptr;
   const auto read = [&](std::size_t i) { read_together(fetches[i]); };
-  pool_.parallel_for(fetches.size(), is_little ? 1 : workers_, read, options_.worker_scope);
+  pool_.parallel_for(fetches.size(), is_little ? 1 : workers(), read, options_.worker_scope);
 }
 
 // Returns true if copying all that is selected takes less than waking another thread.
 bool ChunkReader::takes_little_copying(Parts parts) const {
-  if (workers_ == 1 || store_.traits().parallel_requests > 1) return false;
+  if (workers() == 1 || store_.traits().parallel_requests > 1) return false;
   std::uint64_t bytes = 0;
   for (const StoredPart& part : parts) {
     bytes += decoder_.item_size() * element_count(part.axes);
@@ -225,7 +229,7 @@ std::vector<ChunkReader::Parts> ChunkReader::make_fetches(std::span<StoredPart> 
   }
   const std::uint64_t max_gap = store_.traits().bytes_per_range;
   const std::uint64_t max_bytes =
-      std::min(kMaxFetchBytes, std::max(max_gap, total / (2 * workers_)));
+      std::min(kMaxFetchBytes, std::max(max_gap, total / (2 * workers())));
   std::vector<Parts> fetches;
   for (std::size_t first = 0, end = 0; first < chunks.size(); first = end) {
     end = first + 1;

@@ -108,11 +108,12 @@ class ChunkReader {
   // `name` returns the name of the missing chunk or shard for the error message.
   void fill_missing(const StoredPart& part, const std::function<std::string()>& name) const;
   void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body);
+  // More than the threads that decode, if the store has parallel requests.
+  std::size_t workers() const;
 
   Store& store_;
   ThreadPool& pool_;
   const ReadOptions& options_;
-  std::size_t workers_;  // more than the threads that decode, if the store has parallel requests
   ChunkDecoder decoder_;
   ShardReader shards_;
   std::function<bool()> help_ = [] { return false; };

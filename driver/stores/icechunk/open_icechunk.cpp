@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <condition_variable>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -119,7 +121,7 @@ class VsiVirtualFiles final : public VirtualFiles {
     std::vector<Reference> references;
     for (const Part& part : parts) {
       try {
-        references.push_back(part_of(resolve(part.file), part.range));
+        references.push_back(part_of(targets_.resolve(target_of(part.file.url)), part.range));
       } catch (const Error&) {
         return nullptr;  // reading the chunk reports it
       }
@@ -155,7 +157,10 @@ class VsiVirtualFiles final : public VirtualFiles {
   bool ignores_changes_;
   std::size_t parallel_requests_;
   std::mutex mutex_;
-  std::set<std::string> unchanged_;  // files, with the time and ETag that they have had
+  std::condition_variable checked_;
+  // Files, with the time and ETag that they have had: true if they are unchanged, false while this
+  // is checked.
+  std::map<std::string, bool> unchanged_;
 };
 
 // GDAL cannot send conditions with its requests.
@@ -165,32 +170,43 @@ void VsiVirtualFiles::check_is_unchanged(const std::string& path, const VirtualF
   if (!has_etag && file.last_modified == 0) return;
   const std::string key = path + '\n' + file.etag + '\n' + std::to_string(file.last_modified);
   {
+    std::unique_lock lock(mutex_);
+    if (unchanged_.size() >= kMaxUnchanged) {
+      std::erase_if(unchanged_, [](const auto& item) { return item.second; });
+    }
+    checked_.wait(lock, [&] {
+      const auto found = unchanged_.find(key);
+      return found == unchanged_.end() || found->second;
+    });
+    if (!unchanged_.emplace(key, false).second) return;
+  }
+  bool is_unchanged = false;
+  const auto end = std::shared_ptr<void>(nullptr, [&](void* /*none*/) {
     const std::lock_guard lock(mutex_);
-    if (unchanged_.contains(key)) return;
-  }
+    is_unchanged ? void(unchanged_[key] = true) : void(unchanged_.erase(key));
+    checked_.notify_all();
+  });
   const VsiCall call;
-  VSIStatBufL status;
-  if (VSIStatL(path.c_str(), &status) != 0) {
-    throw Error("this file, which a reference names, does not exist or cannot be read");
-  }
   constexpr const char* kHint =
       " (the open option IGNORE_TIMESTAMP_ETAG=YES reads it all the same)";
-  const std::uint32_t time = time_of(status, !is_network_path(path));
-  if (file.last_modified != 0 && time > file.last_modified) {
-    throw Error("the file has changed since a virtual chunk was made of it: its time is " +
-                std::to_string(time) + ", and must be " + std::to_string(file.last_modified) +
-                " at most" + kHint);
-  }
-  if (has_etag) {
-    const std::string etag = etag_of(path);
-    if (without_quotes(etag) != without_quotes(file.etag)) {
-      throw Error("the file has changed since a virtual chunk was made of it: its ETag is " +
-                  (etag.empty() ? "unknown" : etag) + ", and must be " + file.etag + kHint);
+  const std::string etag = has_etag ? etag_of(path) : std::string();
+  VSIStatBufL status;
+  if (etag.empty() || file.last_modified != 0) {
+    if (VSIStatL(path.c_str(), &status) != 0) {
+      throw Error("this file, which a reference names, does not exist or cannot be read");
+    }
+    const std::uint32_t time = time_of(status, !is_network_path(path));
+    if (file.last_modified != 0 && time > file.last_modified) {
+      throw Error("the file has changed since a virtual chunk was made of it: its time is " +
+                  std::to_string(time) + ", and must be " + std::to_string(file.last_modified) +
+                  " at most" + kHint);
     }
   }
-  const std::lock_guard lock(mutex_);
-  if (unchanged_.size() >= kMaxUnchanged) unchanged_.clear();
-  unchanged_.insert(key);
+  if (has_etag && without_quotes(etag) != without_quotes(file.etag)) {
+    throw Error("the file has changed since a virtual chunk was made of it: its ETag is " +
+                (etag.empty() ? "unknown" : etag) + ", and must be " + file.etag + kHint);
+  }
+  is_unchanged = true;
 }
 
 // Where the values of a snapshot are, for the file system.

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/store.h"
@@ -59,6 +60,7 @@ std::shared_ptr<void> ReferenceStore::expect(std::span<const std::string_view> k
     if (!reference) continue;
     // Files have one protocol.
     if (parts.empty() && !is_network_path(reference->target)) return nullptr;
+    is_on_network_ = true;
     parts.push_back(*std::move(reference));
   }
   return neighbours_.expect(std::move(parts));
@@ -95,6 +97,11 @@ void ReferenceStore::visit_values(std::string_view prefix, const VisitValue& vis
 zarrcore::DirectoryListing ReferenceStore::list_chunks(std::string_view prefix,
                                                        std::uint64_t max_count) const {
   return references_->list_all(zarrcore::join_path(prefix_, prefix), max_count);
+}
+
+zarrcore::StoreTraits ReferenceStore::traits() const {
+  return {.parallel_requests = is_on_network_ ? parallel_network_requests() : 1,
+          .read_only_reason = "it consists of references to values in other files"};
 }
 
 bool ReferenceStore::has_below(std::string_view prefix) const {

@@ -2,6 +2,7 @@
 // a file system (store_file_system.h) also an Icechunk repository's virtual references.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -46,9 +47,8 @@ class ReferenceStore final : public zarrcore::Store {
   zarrcore::DirectoryListing list_chunks(std::string_view prefix, std::uint64_t max_count) const;
   bool has_below(std::string_view prefix) const;
 
-  zarrcore::StoreTraits traits() const override {
-    return {.read_only_reason = "it consists of references to values in other files"};
-  }
+  // Requests run at once after the first reference to a file on the network has been seen.
+  zarrcore::StoreTraits traits() const override;
   std::string description() const override { return document_; }
 
  private:
@@ -56,6 +56,7 @@ class ReferenceStore final : public zarrcore::Store {
   TargetFiles targets_;
   std::string document_;
   std::string prefix_;
+  std::atomic<bool> is_on_network_{false};
   NeighbourReads neighbours_{targets_};
 };
 

@@ -10,7 +10,9 @@
 #include <string_view>
 
 #include "driver/gdal/config_options.h"
+#include "driver/stores/vsi/http_options.h"
 #include "driver/stores/vsi/vsi_path.h"
+#include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/local_files.h"
 #include "zarrcore/store/store.h"
@@ -183,7 +185,8 @@ std::string url_of_path(const std::string& path) {
 }
 
 TargetFiles::TargetFiles(const std::string& document)
-    : is_in_archive_((document.starts_with("/vsizip/") || document.starts_with("/vsitar/")) &&
+    : has_document_(!document.empty()),
+      is_in_archive_((document.starts_with("/vsizip/") || document.starts_with("/vsitar/")) &&
                      document.find('?') == std::string::npos),
       allows_local_(!is_network_path(document) ||
                     is_yes(config_option(ConfigOption::allow_local_targets))) {
@@ -231,7 +234,41 @@ auto TargetFiles::read(const Reference& reference, const Read& read) {
   });
 }
 
+// GDAL's file systems request the size of a file before they read it, and then cache what is around
+// small values: of those, only the first is requested here. Nullopt if GDAL is to read the value.
+std::optional<Buffer> TargetFiles::get_by_request(const Reference& reference,
+                                                  std::uint64_t max_size) {
+  constexpr std::size_t kMaxNames = 100'000;
+  constexpr std::uint64_t kSmall = std::uint64_t{16} << 10;
+  const std::string& path = reference.target;
+  const auto slash = path.rfind('/');
+  const bool is_plain = has_document_ && slash != std::string::npos &&
+                        path.find_first_of("?#%") == path.npos &&
+                        starts_with_one_of(path, kNetworkPaths);
+  if (!is_plain || slash + 1 == path.size() || reference.length.value_or(0) == 0) {
+    return std::nullopt;
+  }
+  const std::string folder = path.substr(0, slash);
+  std::shared_ptr<zarrcore::Store> store;
+  {
+    const std::lock_guard lock(mutex_);
+    if (seen_.size() >= kMaxNames) seen_.clear();
+    if (!seen_.insert(path).second && *reference.length < kSmall) return std::nullopt;
+    if (web_folders_.size() >= kMaxNames) web_folders_.clear();
+    const auto [found, is_new] = web_folders_.try_emplace(folder);
+    if (is_new && HttpFolder::parse(folder)) found->second = make_store(folder);
+    store = found->second;
+  }
+  if (!store) return std::nullopt;
+  zarrcore::check_value_size(*reference.length, max_size);
+  const ByteRange range = ByteRange::at(reference.offset, *reference.length);
+  auto parts = store->get_ranges(path.substr(slash + 1), {&range, 1});
+  if (!parts) throw Error(path + ": this file, which a reference names, does not exist");
+  return std::move(parts->front());
+}
+
 Buffer TargetFiles::get(const Reference& reference, std::uint64_t max_size) {
+  if (auto value = get_by_request(reference, max_size)) return *std::move(value);
   return read(reference, [&](VSILFILE* file, const ByteRange& value) {
     zarrcore::check_value_size(value.length, max_size);
     return read_bytes(file, value.offset, value.length);
@@ -240,6 +277,17 @@ Buffer TargetFiles::get(const Reference& reference, std::uint64_t max_size) {
 
 std::vector<Buffer> TargetFiles::get_ranges(const Reference& reference,
                                             std::span<const ByteRange> ranges) {
+  if (ranges.size() == 1 && !ranges[0].from_end && !reference.length) {
+    Reference part;
+    part.target = reference.target;
+    part.offset = reference.offset + ranges[0].offset;
+    part.length = ranges[0].length;
+    if (auto value = get_by_request(part, ranges[0].length)) {
+      std::vector<Buffer> values;
+      values.push_back(*std::move(value));
+      return values;
+    }
+  }
   return read(reference, [&](VSILFILE* file, const ByteRange& value) {
     std::vector<ByteRange> in_file;
     for (const ByteRange& range : ranges) {

@@ -3,6 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,7 +42,8 @@ zarrcore::ByteRange find_value(VSILFILE* file, const Reference& reference);
 class TargetFiles {
  public:
   // For the references in the file `document`. A document from the network may refer to local files
-  // only if GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE is set at this time.
+  // only if GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE is set at this time. An empty name is
+  // for files that GDAL has open as well: they are read through its cache.
   explicit TargetFiles(const std::string& document);
 
   // The path of `target`: a URL, an absolute path, or a path relative to the folder of the
@@ -53,11 +59,17 @@ class TargetFiles {
  private:
   template <typename Read>
   auto read(const Reference& reference, const Read& read);
+  std::optional<zarrcore::Buffer> get_by_request(const Reference& reference,
+                                                 std::uint64_t max_size);
 
   std::string folder_;
+  bool has_document_;
   bool is_in_archive_;  // whether the folder is in an archive
   bool allows_local_;
   VsiFilePool files_;
+  std::mutex mutex_;
+  std::set<std::string> seen_;  // files of which something has been read
+  std::map<std::string, std::shared_ptr<zarrcore::Store>> web_folders_;
 };
 
 }  // namespace gdal_zarr
