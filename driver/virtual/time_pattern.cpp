@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "zarrcore/base/error.h"
 
@@ -9,80 +10,46 @@ namespace gdal_zarr {
 namespace {
 
 struct DateParts {
-  int year = 1970;
-  int month = 1;
-  int day = 1;
-  int day_of_year = 0;  // 0 if it is not given
-  int hour = 0;
-  int minute = 0;
-  int second = 0;
+  std::int64_t year = 1970;
+  std::int64_t month = 1;
+  std::int64_t day = 1;
+  std::int64_t day_of_year = -1;  // negative if it is not given
+  std::int64_t hour = 0;
+  std::int64_t minute = 0;
+  std::int64_t second = 0;
   std::int64_t epoch = 0;  // seconds
+  std::int64_t short_year = -1;
 };
+
+struct Code {
+  char name;
+  std::size_t digits;
+  std::int64_t DateParts::* part;
+};
+constexpr Code kCodes[] = {
+    {'Y', 4, &DateParts::year},   {'y', 2, &DateParts::short_year},  {'m', 2, &DateParts::month},
+    {'d', 2, &DateParts::day},    {'j', 3, &DateParts::day_of_year}, {'H', 2, &DateParts::hour},
+    {'M', 2, &DateParts::minute}, {'S', 2, &DateParts::second},      {'s', 12, &DateParts::epoch}};
+
+const Code& find_code(char name) {
+  const auto* found = std::ranges::find(kCodes, name, &Code::name);
+  if (found != std::end(kCodes)) return *found;
+  throw zarrcore::Error(std::string("the time pattern has the unknown code %") + name);
+}
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// The number of digits of a code.
-std::size_t width_of(char code) {
-  constexpr std::size_t kMaxEpochDigits = 12;
-  switch (code) {
-    case 'Y':
-      return 4;
-    case 'j':
-      return 3;
-    case 'y':
-    case 'm':
-    case 'd':
-    case 'H':
-    case 'M':
-    case 'S':
-      return 2;
-    case 's':
-      return kMaxEpochDigits;
-    default:
-      throw zarrcore::Error(std::string("the time pattern has the unknown code %") + code);
-  }
-}
-
-void set_part(DateParts& parts, char code, std::int64_t number) {
-  const int value = static_cast<int>(std::min<std::int64_t>(number, INT32_MAX));
-  switch (code) {
-    case 'Y':
-      parts.year = value;
-      break;
-    case 'y':  // as POSIX has it
-      parts.year = value < 69 ? 2000 + value : 1900 + value;
-      break;
-    case 'm':
-      parts.month = value;
-      break;
-    case 'd':
-      parts.day = value;
-      break;
-    case 'j':
-      parts.day_of_year = value == 0 ? -1 : value;
-      break;
-    case 'H':
-      parts.hour = value;
-      break;
-    case 'M':
-      parts.minute = value;
-      break;
-    case 'S':
-      parts.second = value;
-      break;
-    default:
-      parts.epoch = number;
-  }
-}
-
 std::optional<std::int64_t> seconds_of(const DateParts& parts) {
   using std::chrono::sys_days;
-  const std::chrono::year year(parts.year);
+  // As POSIX has it.
+  const std::int64_t century = parts.short_year < 69 ? 2000 : 1900;
+  const std::chrono::year year(
+      static_cast<int>(parts.short_year < 0 ? parts.year : century + parts.short_year));
   std::chrono::year_month_day date{year, std::chrono::month(static_cast<unsigned>(parts.month)),
                                    std::chrono::day(static_cast<unsigned>(parts.day))};
-  if (parts.day_of_year != 0) {
+  if (parts.day_of_year >= 0) {
     date = sys_days(year / 1 / 1) + std::chrono::days(parts.day_of_year - 1);
     if (date.year() != year) return std::nullopt;
   }
@@ -115,12 +82,14 @@ std::optional<Match> match_at(std::string_view text, std::size_t at, std::string
       continue;
     }
     if (i == 1 && at > 0 && is_digit_at(at - 1)) return std::nullopt;
-    const std::size_t width = width_of(pattern[i]);
-    std::int64_t number = 0;
+    const Code& code = find_code(pattern[i]);
+    std::int64_t& number = parts.*code.part;
+    number = 0;
     std::size_t count = 0;
-    for (; count < width && is_digit_at(at); ++count, ++at) number = number * 10 + text[at] - '0';
-    if (count == 0 || (count < width && pattern[i] != 's')) return std::nullopt;
-    set_part(parts, pattern[i], number);
+    for (; count < code.digits && is_digit_at(at); ++count, ++at) {
+      number = number * 10 + text[at] - '0';
+    }
+    if (count == 0 || (count < code.digits && code.name != 's')) return std::nullopt;
   }
   const auto time = seconds_of(parts);
   return ends_with_number && is_digit_at(at) ? std::nullopt
@@ -145,7 +114,7 @@ void check_pattern(std::string_view pattern) {
     if (pattern[i] != '%') continue;
     if (++i == pattern.size()) throw zarrcore::Error("the time pattern ends within a code");
     if (pattern[i] == '%') continue;
-    width_of(pattern[i]);
+    find_code(pattern[i]);
     has_code = true;
   }
   if (!has_code) throw zarrcore::Error("the time pattern has no code such as %Y");
