@@ -2,8 +2,10 @@
 import datetime
 import itertools
 
+import eccodes_library
 import numpy as np
 import pytest
+from eccodes_library import Message, values_of
 from foreign_chunks import grib_message
 from osgeo import gdal
 from test_commands import failure, run
@@ -113,6 +115,33 @@ def test_members_and_missing_messages(tmp_path):
         np.testing.assert_allclose(read[0, i, j], values, 1e-6)
 
 
+def statistics(data, process, hours):
+    """A message of the maximum, for example, of the first hours of a day."""
+    values = [*TMP, 2, 0, 96, 0, 0, 1, 0, HTGL, 0, 2, 255, -127, -2147483647,
+              2020, 1, 1, hours, 0, 0, 1, 0, process, 2, 1, hours, 255, 0]
+    return grib_message(data, "DISCIPLINE=0", f"IDS_REF_TIME={DAYS[0]}T00:00:00Z", "PDS_PDTN=8",
+                        "PDS_TEMPLATE_ASSEMBLED_VALUES=" + " ".join(map(str, values)))
+
+
+def test_statistics_are_not_values_at_a_time(tmp_path):
+    """Also where their times are the same."""
+    data = [field() for _ in range(4)]
+    (tmp_path / "a.grib2").write_bytes(
+        message(data[0], TMP, (HTGL, 2)) + statistics(data[1], 2, 6) + statistics(data[2], 3, 6) +
+        statistics(data[3], 2, 12))
+    virtualize(tmp_path / "a.json", tmp_path / "a.grib2")
+    root = opened(tmp_path / "a.json")
+    found = {}
+    for name in root.GetMDArrayNames():
+        array = root.OpenMDArray(name)
+        if name.startswith("TMP"):
+            found[array.GetAttribute("long_name").Read().rpartition(", ")[2]] = array.ReadAsArray()
+    kelvin = np.array(data) + 273.15  # GDAL takes what it writes for °C
+    assert len(found) == 3
+    np.testing.assert_allclose(found["maximum"], kelvin[[1, 3]], atol=1e-2)
+    np.testing.assert_allclose(found["minimum"], kelvin[[2]], atol=1e-2)
+
+
 def test_layers_and_one_name(tmp_path):
     """Levels with two values are no coordinates: each is an array."""
     upper, lower = field(), field()
@@ -140,6 +169,48 @@ def test_units_are_those_of_the_messages(tmp_path):
 def test_two_messages_for_one_place_are_an_error(tmp_path):
     (tmp_path / "a.grib2").write_bytes(message(field(), RH, (ISBL, 50000)) * 2)
     said = virtualize(tmp_path / "a.json", tmp_path / "a.grib2", fails=True)
+    assert "overlaps" in said and not (tmp_path / "a.json").exists()
+
+
+@pytest.mark.skipif(not eccodes_library.available(), reason="libeccodes0 is not installed")
+@pytest.mark.parametrize("edition, packing", [
+    (1, "grid_simple"), (2, "grid_simple"), (2, "grid_ieee"), (2, "grid_complex")])
+def test_eccodes_reads_the_same_cube(tmp_path, edition, packing):
+    """Values, times, levels and positions of two files with two messages each."""
+    messages = {}
+    for date, level in itertools.product((20200101, 20200103), (500, 850)):
+        made = Message(f"regular_ll_pl_grib{edition}")
+        made.set(dataDate=date, dataTime=600, level=level, shortName="t", bitmapPresent=1)
+        values = 250 + RANDOM.random(made.long("Ni") * made.long("Nj")) * 30
+        values[RANDOM.random(values.size) < 0.2] = 9999
+        made.set(bitsPerValue=16).set_values(values).set(packingType=packing)
+        messages[date, level] = made
+        with open(tmp_path / f"{date}.grib", "ab") as file:
+            file.write(made.bytes())
+    virtualize(tmp_path / "a.parq", *tmp_path.glob("*.grib"))
+    array = opened(tmp_path / "a.parq").OpenMDArray("T" if edition == 1 else "TMP")
+    axes = [d.GetIndexingVariable().ReadAsArray() for d in array.GetDimensions()]
+    times, levels, y, x = axes
+    assert times.tolist() == [1577858400, 1578031200]  # at 06:00
+    read = array.ReadAsArray()
+    assert read.shape == (2, 2, 31, 16)
+    hectopascals = levels / (100 if levels.max() > 2000 else 1)
+    for (i, date), (j, level) in itertools.product(
+            enumerate((20200101, 20200103)), enumerate(hectopascals)):
+        judge = messages[date, round(level)]
+        np.testing.assert_allclose(read[i, j].ravel(), values_of(judge.bytes()), 1e-6)
+        np.testing.assert_allclose(np.repeat(y, x.size), judge.doubles("latitudes"))
+        np.testing.assert_allclose(np.tile(x, y.size), judge.doubles("longitudes"))
+
+
+@pytest.mark.skipif(not eccodes_library.available(), reason="libeccodes0 is not installed")
+def test_members_of_edition_1_are_not_taken_for_one(tmp_path):
+    """GDAL does not tell their numbers."""
+    for number in (1, 2):
+        made = Message("regular_ll_pl_grib1").set(localDefinitionNumber=1, number=number)
+        with open(tmp_path / "a.grib", "ab") as file:
+            file.write(made.bytes())
+    said = virtualize(tmp_path / "a.json", tmp_path / "a.grib", fails=True)
     assert "overlaps" in said and not (tmp_path / "a.json").exists()
 
 

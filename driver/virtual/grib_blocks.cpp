@@ -91,7 +91,7 @@ bool is_grib(GDALDataset& dataset) {
   return driver != nullptr && EQUAL(driver->GetDescription(), "GRIB");
 }
 
-RasterBlocks find_grib_blocks(GDALDataset& dataset) {
+RasterBlocks find_grib_blocks(GDALDataset& dataset, BlockCheck check) {
   const CPLStringList files(dataset.GetFileList());
   const std::string path = files.empty() ? dataset.GetDescription() : files[0];
   RasterBlocks blocks;
@@ -131,10 +131,15 @@ RasterBlocks find_grib_blocks(GDALDataset& dataset) {
       if (!visit(std::move(block))) return;
     }
   };
+  const auto is_off = [](const char* option) {
+    return !CPLTestBool(CPLGetConfigOption(option, "YES"));
+  };
+  const bool checks_all = check == BlockCheck::first || !is_off("GRIB_NORMALIZE_UNITS") ||
+                          !is_off("GRIB_ADJUST_LONGITUDE_RANGE");
   try {
     blocks.visit([&](const RasterBlock& block) {
       check_block(blocks, block, dataset, 1);
-      return true;
+      return checks_all;
     });
   } catch (const Error& problem) {
     throw Error(path + ": " + problem.what() +

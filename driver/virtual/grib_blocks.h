@@ -17,7 +17,9 @@ class PlainGrib {
 bool is_grib(GDALDataset& dataset);
 
 // Throws zarrcore::Error, which says why, when messages cannot be chunks: those with several
-// fields, and those whose points do not run from west to east, row after row.
-RasterBlocks find_grib_blocks(GDALDataset& dataset);
+// fields, and those whose points do not run from west to east, row after row. All messages are
+// decoded for a check, as GDAL may show those of some elements in other units; only the first one
+// if `check` is none and the options of GDAL for that are NO.
+RasterBlocks find_grib_blocks(GDALDataset& dataset, BlockCheck check);
 
 }  // namespace gdal_zarr

@@ -12,6 +12,8 @@ namespace gdal_zarr {
 struct GribField {
   std::string element;  // as "TMP"
   std::string comment;  // a description
+  // What distinguishes statistics, such as maxima and ensemble means, from values at a time.
+  std::string kind;
   // The type of the level, as "ISBL", if the level is a number; else the level, as "0-0.1-DBLL".
   std::string level_type;
   std::optional<double> level;

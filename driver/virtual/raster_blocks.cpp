@@ -103,7 +103,7 @@ Pixel missing_pixel(GDALRasterBand& band) {
 }
 
 RasterBlocks find_raster_blocks(GDALDataset& dataset, BlockCheck check, bool copies_others) {
-  if (is_grib(dataset)) return find_grib_blocks(dataset);
+  if (is_grib(dataset)) return find_grib_blocks(dataset, check);
   return is_vrt(dataset) ? find_vrt_blocks(dataset, copies_others)
                          : find_tiff_blocks(dataset, check);
 }
