@@ -207,6 +207,31 @@ def test_a_mosaic(tmp_path, repo):
         assert f"file://{tmp_path}/t{i}/".encode() in configuration(tmp_path)
 
 
+@pytest.mark.parametrize("change", [
+    lambda times: times.SetUnit("m"), lambda times: times.SetScale(0.5),
+    lambda times: times.SetOffset(2),
+    lambda times: times.CreateAttribute(
+        "calendar", [], gdal.ExtendedDataType.CreateString()).Write("360_day"),
+    None], ids=["unit", "scale", "offset", "calendar", "equal"])
+def test_coordinates_of_another_meaning_are_not_taken(tmp_path, repo, change):
+    """Though their numbers are equal."""
+    driver = gdal.GetDriverByName("Zarr")
+    for name in "ab":
+        source = gdal.GetDriverByName("MEM").CreateMultiDimensional("")
+        root = source.GetRootGroup()
+        time = root.CreateDimension("t", "", "", 4)
+        for at in ("t", name):
+            made = root.CreateMDArray(at, [time], gdal.ExtendedDataType.Create(gdal.GDT_Float64))
+            assert made.Write(np.arange(4.0)) == 0
+            if at == "t" and name == "b" and change:
+                change(made)
+        if name == "b" and change:
+            with pytest.raises(RuntimeError, match="t already exists"):
+                driver.CreateCopy(repo[0], source)
+        else:
+            assert driver.CreateCopy(repo[0], source) is not None
+
+
 @pytest.mark.skipif(int(gdal.VersionInfo()) < 3_120_000,
                     reason="GDAL does not tell where blocks are")
 @pytest.mark.parametrize("mode", ["YES", "AUTO"])

@@ -53,7 +53,7 @@ void collect_arrays(const GDALGroup& source, const std::string& group,
   }
 }
 
-// Both have one dimension, and equal values in one unit.
+// Both have one dimension, and equal values in one unit, calendar, scale and offset.
 bool have_same_values(const GDALMDArray& a, const GDALMDArray& b) {
   const auto read = [](const GDALMDArray& array, std::vector<double>& values) {
     const GUInt64 start = 0;
@@ -61,8 +61,18 @@ bool have_same_values(const GDALMDArray& a, const GDALMDArray& b) {
     return array.Read(&start, &count, nullptr, nullptr, GDALExtendedDataType::Create(GDT_Float64),
                       values.data());
   };
-  const bool has_other_unit =
-      !a.GetUnit().empty() && !b.GetUnit().empty() && a.GetUnit() != b.GetUnit();
+  const auto calendar_of = [](const GDALMDArray& array) {
+    const auto calendar = array.GetAttribute("calendar");
+    const char* text = calendar ? calendar->ReadAsString() : nullptr;
+    return std::string(text != nullptr ? text : "");
+  };
+  // The unit of X and Y may have been written for their CRS.
+  const std::string type = a.GetDimensionCount() == 1 ? a.GetDimensions()[0]->GetType() : "";
+  const bool has_unit_of_crs = a.GetUnit().empty() && (type == GDAL_DIM_TYPE_HORIZONTAL_X ||
+                                                       type == GDAL_DIM_TYPE_HORIZONTAL_Y);
+  const bool has_other_unit = (a.GetUnit() != b.GetUnit() && !has_unit_of_crs) ||
+                              a.GetScale() != b.GetScale() || a.GetOffset() != b.GetOffset() ||
+                              calendar_of(a) != calendar_of(b);
   if (a.GetDimensionCount() != 1 || b.GetDimensionCount() != 1 ||
       a.GetTotalElementsCount() != b.GetTotalElementsCount() ||
       a.GetTotalElementsCount() > kMaxCoordinates || has_other_unit ||
@@ -182,6 +192,19 @@ std::string find_missing(const GDALGroup& source, const GDALGroup& copy) {
   return {};
 }
 
+// Notes whether the user has stopped the work.
+struct WatchedProgress {
+  GDALProgressFunc progress;
+  void* data;
+  bool is_stopped = false;
+
+  static int CPL_STDCALL call(double done, const char* message, void* data) {
+    auto& watched = *static_cast<WatchedProgress*>(data);
+    watched.is_stopped = watched.progress(done, message, watched.data) == FALSE;
+    return watched.is_stopped ? FALSE : TRUE;
+  }
+};
+
 // GDAL copies as much as possible: unless `is_strict`, metadata that could not be read or expressed
 // is a warning. A group or an array that is missing in the copy is an error, since its values would
 // be lost.
@@ -191,11 +214,13 @@ bool copy_nodes(GDALDataset& source, MultidimDataset& copy, bool is_strict, Opti
   if (copy.session().icechunk() != nullptr) {
     RoomMaker(*source.GetRootGroup(), copy.session(), CPLFetchBool(options, "OVERWRITE", false));
   }
-  if (GDALDriver::DefaultCreateCopyMultiDimensional(&source, &copy, is_strict, options, progress,
-                                                    progress_data) != CE_None) {
+  WatchedProgress watched{progress != nullptr ? progress : GDALDummyProgress, progress_data};
+  if (GDALDriver::DefaultCreateCopyMultiDimensional(&source, &copy, is_strict, options,
+                                                    WatchedProgress::call, &watched) != CE_None) {
     if (!messages.have_failure()) {
-      report(CE_Failure, CPLE_UserInterrupt, "Zarr: %s: stopped by the user",
-             copy.GetDescription());
+      report(CE_Failure, watched.is_stopped ? CPLE_UserInterrupt : CPLE_FileIO, "Zarr: %s: %s",
+             copy.GetDescription(),
+             watched.is_stopped ? "stopped by the user" : "an array of the source cannot be read");
     }
     return false;
   }
