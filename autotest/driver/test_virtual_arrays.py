@@ -91,18 +91,32 @@ def test_checksums_before_other_filters(tmp_path):
 
 
 @needs_blocks
-@pytest.mark.parametrize("stored", [[1, 1], [0, 0]])
-def test_chunks_that_hdf5_does_not_store(tmp_path, stored):
-    """GDAL 3.13 tells the places of other chunks then, also where the first one is right."""
-    with h5py.File(tmp_path / "a.h5", "w") as file:
-        array = file.create_dataset("v", (300, 400), "i2", chunks=(100, 100), fillvalue=7,
-                                    compression="gzip")
-        for i, (row, column) in enumerate([stored, (2, 1), (2, 3)]):
-            array[row * 100:row * 100 + 100, column * 100:column * 100 + 100] = i + 1
-    with pytest.raises(RuntimeError, match="array /v: it has missing blocks"):
-        make_virtual(tmp_path / "a.h5", tmp_path / "a.json")
-    assert make_virtual(tmp_path / "a.h5", tmp_path / "a.json", "AUTO") is not None
-    np.testing.assert_array_equal(read(tmp_path / "a.json", "v"), read(tmp_path / "a.h5", "v"))
+@pytest.mark.parametrize("stored", [[], [(2, 3)], [(1, 1), (2, 1), (2, 3)], [(0, 0), (2, 1)]], ids=str)
+@pytest.mark.parametrize("fill", [None, 7])
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+@pytest.mark.parametrize("compression", ["gzip", "lzf"])
+def test_chunks_that_hdf5_does_not_store(tmp_path, stored, fill, libver, compression):
+    """GDAL tells the places of other chunks then. They are missing in the store as well if they
+    read as its missing chunks do, else a small chunk of the value is stored in it."""
+    with h5py.File(tmp_path / "a.h5", "w", libver=libver) as file:
+        array = file.create_dataset("v", (300, 400), "i2", chunks=(100, 100), fillvalue=fill,
+                                    compression=compression)
+        for row, column in stored:
+            values = np.arange(10000).reshape(100, 100) % 300 + row + column
+            array[row * 100:row * 100 + 100, column * 100:column * 100 + 100] = values
+        expected = array[()]
+    if fill and compression == "lzf":
+        with pytest.raises(RuntimeError, match="array /v: a block at .*codecs are for reading only"):
+            make_virtual(tmp_path / "a.h5", tmp_path / "a.json")
+        return
+    for name in ("a.json", "a.parq"):
+        assert make_virtual(tmp_path / "a.h5", tmp_path / name) is not None
+        np.testing.assert_array_equal(read(tmp_path / name, "v"), expected)
+    found = {key: value for key, value in chunks(tmp_path / "a.json").items()
+             if key.startswith("v/")}
+    in_file = [key for key, value in found.items() if isinstance(value, list)]
+    assert sorted(in_file) == sorted(f"v/{row}.{column}" for row, column in stored)
+    assert len(found) == (12 if fill else len(stored))
 
 
 @needs_blocks
@@ -129,9 +143,14 @@ def test_netcdf(tmp_path):
     assert len(found) == 4 * 2 * 3 and all(isinstance(value, list) for value in found)
 
 
-def test_uncertain_encodings_are_errors_or_copied(tmp_path):
-    source = write_hdf5(tmp_path / "a.h5", chunks=(32, 64), scaleoffset=0)
-    problem = "no codec decodes" if TELLS_BLOCKS else "known from GDAL 3.12 on"
+@pytest.mark.parametrize("name, options", [
+    ("SCALEOFFSET", {"scaleoffset": 0}),
+    ("SZIP", {"compression": "szip"} if h5py.h5z.filter_avail(h5py.h5z.FILTER_SZIP) else None)])
+def test_filters_without_a_codec_are_named_or_copied(tmp_path, name, options):
+    if options is None:
+        pytest.skip("HDF5 has no SZIP")
+    source = write_hdf5(tmp_path / "a.h5", chunks=(32, 64), **options)
+    problem = f"no codec decodes.*{name}" if TELLS_BLOCKS else "known from GDAL 3.12 on"
     with pytest.raises(RuntimeError, match=f"array /v: .*{problem}"):
         make_virtual(source, tmp_path / "a.json")
     assert not (tmp_path / "a.json").exists()

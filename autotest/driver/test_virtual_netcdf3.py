@@ -73,6 +73,28 @@ def test_formats(tmp_path, form, variables):
         assert all(isinstance(part, list) for part in parts)
 
 
+@pytest.mark.parametrize("shape, chunk", [
+    ((600_011,), (600_011,)),  # prime
+    ((1, 3000, 1000), (1, 1000, 1000)), ((3, 2, 900_000), (1, 1, 900_000)),
+    ((2 * 600_011,), (600_011,))], ids=str)
+@pytest.mark.parametrize("has_records", [False, True])
+def test_large_variables_are_cut(tmp_path, shape, chunk, has_records):
+    """To parts of 64 KiB to 4 MiB, or the next larger ones, along the first dimension that has them."""
+    data = RANDOM.integers(0, 9, shape).astype("f4" if len(shape) > 1 else "f8")
+    with netCDF4.Dataset(tmp_path / "a.nc", "w", format="NETCDF3_64BIT_OFFSET") as file:
+        names = [f"d{i}" for i in range(len(shape))]
+        file.createDimension("time", None)
+        for name, size in zip(names, shape):
+            file.createDimension(name, size)
+        if has_records:
+            names, data, chunk = ["time", *names], np.stack([data, data + 1]), (1, *chunk)
+        file.createVariable("v", data.dtype, names)[:] = data
+    assert make_virtual(tmp_path / "a.nc", tmp_path / "a.json") is not None
+    read = read_with_zarr(tmp_path / "a.json", "v")
+    assert read.chunks == chunk
+    np.testing.assert_array_equal(read[:], data)
+
+
 def test_packed_values_and_nodata(tmp_path):
     with netCDF4.Dataset(tmp_path / "a.nc", "w", format="NETCDF3_CLASSIC") as file:
         file.createDimension("y", 300)

@@ -98,6 +98,14 @@ def test_images(tmp_path, options):
     np.testing.assert_array_equal(pixels(tmp_path / "a.json"), pixels(source))
 
 
+def test_lerc_in_big_endian_files(tmp_path):
+    """Of numbers whose bytes libtiff has swapped."""
+    source = write_tiff(tmp_path / "a.tif", values("i2", (1, 50, 40)), "COMPRESS=LERC",
+                        "ENDIANNESS=BIG")
+    with pytest.raises(RuntimeError, match="swapped bytes"):
+        make_virtual(source, tmp_path / "a.json")
+
+
 def test_a_short_strip_of_jpeg_is_an_error(tmp_path):
     source = write_tiff(tmp_path / "a.tif", values("u1", (1, 50, 40)), "COMPRESS=JPEG",
                         "BLOCKYSIZE=16")

@@ -291,7 +291,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   bool copy_metadata(GDALDataset* source_dataset, const GDALMDArray& source, const Array* original,
                      bool is_strict, GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
                      void* progress_data);
-  bool copy_box(const GDALMDArray& source, const zarrcore::Box& box, zarrcore::Buffer& buffer);
+  bool copy_box(const GDALMDArray& source, const zarrcore::Box& box, bool may_be_missing,
+                zarrcore::Buffer& buffer);
   // Sets the members that follow from the metadata.
   void load_metadata();
   // All attributes, and those that GDAL has no other API for.

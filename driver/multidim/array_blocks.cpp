@@ -1,5 +1,6 @@
 // New arrays whose chunks are blocks of other files.
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +9,6 @@
 #include "driver/gdal/partial_progress.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/copied_array.h"
-#include "driver/multidim/copy_plan.h"
 #include "driver/multidim/session.h"
 #include "driver/multidim/structural_info.h"
 #include "driver/stores/icechunk/virtual_sources.h"
@@ -29,39 +29,22 @@ std::optional<ArrayBlocks> find_blocks_for_copy(const GDALMDArray& source, const
       (source.GetDimensionCount() == 1 && source.GetFilename().empty()) ||
       source.GetDataType().GetClass() != GEDTC_NUMERIC ||
       source.GetTotalElementsCount() <= kMaxInlineBytes / source.GetDataType().GetSize();
-  // Calls find(), which says in an error why there are no blocks.
-  const auto or_copied = [name = source.GetFullName(), copies_others](const auto& find) {
-    try {
-      return find();
-    } catch (const zarrcore::Error& problem) {
-      if (copies_others) return decltype(find())();
-      throw zarrcore::Error("array " + name + ": " + problem.what() +
-                            "; VIRTUAL=AUTO copies such arrays");
-    }
-  };
-  auto blocks = or_copied([&]() -> std::optional<ArrayBlocks> {
+  try {
     auto cube = find_cube_blocks(source);
-    ArrayBlocks found = cube ? std::move(*cube) : find_array_blocks(source);
-    if (session.icechunk() != nullptr && found.visit) {
+    ArrayBlocks found = cube ? std::move(*cube) : find_array_blocks(source, copies_others);
+    if (session.icechunk() != nullptr) {
       found.visit([](std::span<const std::uint64_t> /*index*/, const auto& block) {
         const bool is_in_file = block && !block->target.empty();
         if (is_in_file) virtual_chunk_url(block->target);
         return !is_in_file;
       });
-    } else if (session.icechunk() != nullptr) {
-      const zarrcore::Shape first(source.GetDimensionCount(), 0);
-      const auto block = found.find(first);
-      if (block && !block->target.empty()) virtual_chunk_url(block->target);
     }
     return found;
-  });
-  if (blocks && blocks->find) {
-    blocks->find = [find = std::move(blocks->find),
-                    or_copied](std::span<const std::uint64_t> position) {
-      return or_copied([&] { return find(position); });
-    };
+  } catch (const zarrcore::Error& problem) {
+    if (copies_others) return std::nullopt;
+    throw zarrcore::Error("array " + source.GetFullName() + ": " + problem.what() +
+                          "; VIRTUAL=AUTO copies such arrays");
   }
-  return blocks;
 }
 
 void Array::set_blocks(const BlockLayout& layout) {
@@ -94,21 +77,16 @@ void Array::put_block(std::span<const std::uint64_t> chunk, Reference reference)
 
 bool Array::refer_to(const GDALMDArray& source, const ArrayBlocks& blocks,
                      const PartialProgress& progress) {
-  constexpr std::uint64_t kMaxChunks = std::uint64_t{1} << 32;
   const zarrcore::Shape& lengths = blocks.layout.chunk_shape;
-  zarrcore::Shape counts;
+  double count = 1;
   for (std::size_t i = 0; i < rank(); ++i) {
-    counts.push_back(zarrcore::ceil_divide(array_->shape()[i], lengths[i]));
-  }
-  const auto count = zarrcore::checked_product(counts);
-  if (!count || (*count > kMaxChunks && !blocks.visit)) {
-    throw zarrcore::Error("it has too many chunks");
+    count *= static_cast<double>(zarrcore::ceil_divide(array_->shape()[i], lengths[i]));
   }
   zarrcore::Buffer buffer;
   std::uint64_t done = 0;
   bool is_stopped = false;
   const auto take = [&](std::span<const std::uint64_t> position, std::optional<Reference> block) {
-    if (block) {
+    if (block && block->length) {
       put_block(position, *std::move(block));
     } else {
       zarrcore::Box box{zarrcore::Shape(position.begin(), position.end()), lengths};
@@ -116,33 +94,19 @@ bool Array::refer_to(const GDALMDArray& source, const ArrayBlocks& blocks,
         box.start[k] *= lengths[k];
         box.count[k] = std::min(lengths[k], array_->shape()[k] - box.start[k]);
       }
-      // Before values are read that need not be stored.
-      if (!array_->can_encode()) {
-        throw zarrcore::Error("array " + source.GetFullName() + ": a block at " +
-                              zarrcore::shape_text(box.start, ",") +
-                              " is not encoded as the others, or missing, and its codecs are for "
-                              "reading only");
-      }
-      if (!copy_box(source, box, buffer)) return false;
+      if (!copy_box(source, box, block.has_value(), buffer)) return false;
     }
     if (done++ % 256 != 0) return true;
-    const double share = static_cast<double>(done) / static_cast<double>(*count);
+    const double share = static_cast<double>(done) / count;
     is_stopped = !progress(std::min(1.0, share));
     return !is_stopped;
   };
   bool goes_on = true;
-  if (blocks.visit) {
+  zarrcore::with_context({"array ", source.GetFullName()}, [&] {
     blocks.visit([&](std::span<const std::uint64_t> position, std::optional<Reference> block) {
       return goes_on = take(position, std::move(block));
     });
-  } else {
-    const Slabs chunks(zarrcore::Box{zarrcore::Shape(rank(), 0), array_->shape()}, lengths);
-    for (std::size_t i = 0; goes_on && i < chunks.size(); ++i) {
-      zarrcore::Shape position = chunks[i].start;
-      for (std::size_t k = 0; k < rank(); ++k) position[k] /= lengths[k];
-      goes_on = take(position, blocks.find(position));
-    }
-  }
+  });
   if (is_stopped) {
     report(CE_Failure, CPLE_UserInterrupt, "Zarr: array %s: stopped by the user",
            GetFullName().c_str());
@@ -150,16 +114,30 @@ bool Array::refer_to(const GDALMDArray& source, const ArrayBlocks& blocks,
   return goes_on && progress(1);
 }
 
-// Chunks that contain only the fill value are not stored.
-bool Array::copy_box(const GDALMDArray& source, const zarrcore::Box& box,
+// With `may_be_missing`, all elements are equal; nothing is stored if missing chunks read so.
+bool Array::copy_box(const GDALMDArray& source, const zarrcore::Box& box, bool may_be_missing,
                      zarrcore::Buffer& buffer) {
   const std::vector<GUInt64> start(box.start.begin(), box.start.end());
   const std::vector<std::size_t> lengths(box.count.begin(), box.count.end());
   const std::uint64_t bytes = box.size() * type_.GetSize();
   if (buffer.size() < bytes) buffer = zarrcore::Buffer(bytes);
-  return source.Read(start.data(), lengths.data(), nullptr, nullptr, type_, buffer.data(),
-                     buffer.data(), bytes) &&
-         transfer(GF_Write, {box.start, box.count, std::vector<std::int64_t>(rank(), 1)}, type_,
+  if (!source.Read(start.data(), lengths.data(), nullptr, nullptr, type_, buffer.data(),
+                   buffer.data(), bytes)) {
+    return false;
+  }
+  if (may_be_missing) {
+    const auto* missing = static_cast<const std::byte*>(GetRawNoDataValue());
+    const std::vector<std::byte> zero(type_.GetSize());
+    if (std::memcmp(buffer.data(), missing != nullptr ? missing : zero.data(), zero.size()) == 0) {
+      return true;
+    }
+  }
+  if (!array_->can_encode()) {
+    throw zarrcore::Error("a block at " + zarrcore::shape_text(box.start, ",") +
+                          " is not encoded as the others, or missing, and its codecs are for "
+                          "reading only");
+  }
+  return transfer(GF_Write, {box.start, box.count, std::vector<std::int64_t>(rank(), 1)}, type_,
                   buffer.data(), zarrcore::c_strides(box.count, type_.GetSize()));
 }
 

@@ -210,8 +210,8 @@ class ValueCopy {
     });
   }
 
-  // The record counts slabs of one region alone, which is then the whole array, and of whole chunks:
-  // parts of a chunk are put again and again.
+  // The record counts slabs of one region alone, which is then the whole array, and of whole
+  // chunks: parts of a chunk are put again and again.
   bool is_recorded(const CopyRegion& region) const {
     return record_ != nullptr && region.box.count == shape_ &&
            region.unit == target_.core().state().grid.max_chunk_shape();

@@ -11,6 +11,7 @@
 #include "driver/types/type_mapping.h"
 #include "driver/virtual/netcdf3_blocks.h"
 #include "driver/virtual/raw_blocks.h"
+#include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
 #include "zarrcore/codec/codec_chain.h"
@@ -22,84 +23,185 @@ using zarrcore::Buffer;
 using zarrcore::Error;
 using zarrcore::Shape;
 
+constexpr const char* kAdvice = "; VIRTUAL=AUTO copies such blocks";
+constexpr std::uint64_t kMaxChunks = std::uint64_t{1} << 32;
+
 // Compares each block that it finds with what GDAL reads.
 class CheckedBlocks {
  public:
-  CheckedBlocks(const GDALMDArray& array, ArrayBlocks blocks, Shape shape)
+  CheckedBlocks(const GDALMDArray& array, RawBlocks blocks, Shape shape, bool copies_others)
       : array_(array),
         blocks_(std::move(blocks)),
         shape_(std::move(shape)),
+        copies_others_(copies_others),
         zero_(blocks_.layout.data_type.item_size),
-        chain_(blocks_.layout.codecs,
-               {blocks_.layout.chunk_shape, blocks_.layout.data_type, zero_}) {
+        chain_(layout().codecs, {layout().chunk_shape, layout().data_type, zero_}) {
+    for (std::size_t i = 0; i < shape_.size(); ++i) {
+      counts_.push_back(zarrcore::ceil_divide(shape_[i], layout().chunk_shape[i]));
+    }
+    if (zarrcore::checked_product(counts_).value_or(UINT64_MAX) > kMaxChunks) {
+      throw Error("it has too many chunks");
+    }
+    if (array.GetDataType().GetSize() != layout().data_type.item_size) {
+      throw Error("GDAL shows its values in another type");
+    }
     check_first();
   }
 
   const BlockLayout& layout() const { return blocks_.layout; }
 
-  std::optional<Reference> find(std::span<const std::uint64_t> position) const {
-    auto block = blocks_.find(position);
-    if (block) check(position, *block);
-    return block;
+  void visit(const ArrayBlocks::Visit& visit) const {
+    std::uint64_t next = 0;
+    for_chunks(shape_, layout().chunk_shape, [&](std::span<const std::uint64_t> position) {
+      std::optional<Reference> block;
+      try {
+        block = find(position, next);
+      } catch (const Error& problem) {
+        if (!copies_others_) throw Error(problem.what() + std::string(kAdvice));
+      }
+      return !visit(position, std::move(block));
+    });
   }
 
  private:
-  // One of the first blocks must be as GDAL tells; the others are checked when they are found.
+  // One of the first blocks must be as GDAL tells; the others are checked when they are visited.
   void check_first() const {
     constexpr int kMostProblems = 8;
+    constexpr int kMaxTries = 1000;
     std::string problem;
-    int count = 0;
-    for_first_chunks(shape_, layout().chunk_shape, [&](std::span<const std::uint64_t> position) {
+    int problems = 0;
+    int tries = 0;
+    std::uint64_t next = 0;
+    for_chunks(shape_, layout().chunk_shape, [&](std::span<const std::uint64_t> position) {
       try {
-        if (find(position)) problem.clear();
-        return problem.empty();
+        const auto block = find(position, next);
+        const bool is_found = block && block->length;
+        if (is_found) problem.clear();
+        return is_found || ++tries == kMaxTries;
       } catch (const Error& error) {
         if (problem.empty()) problem = error.what();
-        return ++count == kMostProblems;
+        return ++problems == kMostProblems;
       }
     });
     if (!problem.empty()) throw Error(problem);
   }
 
-  // Decoding a block must give what GDAL reads: only the file says where its blocks are, which
-  // filters they have skipped, and how many bits its numbers have.
-  void check(std::span<const std::uint64_t> position, const Reference& block) const {
-    zarrcore::with_context({"block " + zarrcore::shape_text(position, ",")}, [&] {
-      const Buffer encoded = block.target.empty() ? Buffer::copy_of(block.value.span())
-                                                  : files_.get(block, chain_.max_encoded_size());
-      const zarrcore::DecodedChunk decoded = chain_.decode(encoded.span());
-      compare(position, decoded.elements.span());
+  // The block at a position, if GDAL counts those that are stored `next`, or else its position.
+  // Whichever decodes to what GDAL reads is right. Nullopt if no block is right: if all elements
+  // are equal, as it may be missing, or if it is encoded in another way.
+  std::optional<Reference> find(std::span<const std::uint64_t> position,
+                                std::uint64_t& next) const {
+    const Buffer expected = read(position);
+    std::uint64_t number = 0;
+    for (std::size_t i = 0; i < position.size(); ++i) number = number * counts_[i] + position[i];
+    std::string problem = "GDAL does not tell where it is";
+    bool has_other_encoding = false;
+    const auto find_at = [&](std::uint64_t at) -> std::optional<Reference> {
+      try {
+        Shape place(position.size());
+        std::uint64_t rest = at;
+        for (std::size_t i = place.size(); i-- > 0; rest /= counts_[i])
+          place[i] = rest % counts_[i];
+        auto block = blocks_.find(place);
+        if (!block) return std::nullopt;
+        if (!block->length) {
+          has_other_encoding = true;
+        } else if (is_equal(*block, position, expected)) {
+          next = at + 1;
+          return block;
+        } else {
+          problem = "decoding it does not give the values that GDAL reads";
+        }
+      } catch (const Error& error) {
+        problem = error.what();
+      }
+      return std::nullopt;
+    };
+    if (auto block = find_at(next)) return block;
+    if (is_constant(position, expected)) return Reference();
+    if (number != next) {
+      if (auto block = find_at(number)) return block;
+    }
+    ++next;
+    if (has_other_encoding) return std::nullopt;
+    throw Error("block " + zarrcore::shape_text(position, ",") + ": " + problem);
+  }
+
+  // What GDAL reads, in the places that it has in the chunk; zero past the edge of the array.
+  Buffer read(std::span<const std::uint64_t> position) const {
+    std::vector<GUInt64> start;
+    const Shape count = count_at(position);
+    for (std::size_t i = 0; i < shape_.size(); ++i) {
+      start.push_back(position[i] * layout().chunk_shape[i]);
+    }
+    const std::vector<std::size_t> lengths(count.begin(), count.end());
+    const auto strides = zarrcore::c_strides(layout().chunk_shape, 1);
+    const std::vector<GPtrDiff_t> steps(strides.begin(), strides.end());
+    Buffer values(chain_.decoded_size());
+    std::ranges::fill(std::span(values.data(), values.size()), std::byte{});
+    if (!array_.Read(start.data(), lengths.data(), nullptr, steps.data(), array_.GetDataType(),
+                     values.data(), values.data(), values.size())) {
+      throw Error("it cannot be read");
+    }
+    return values;
+  }
+
+  // The number of elements of a chunk that are inside the array.
+  Shape count_at(std::span<const std::uint64_t> position) const {
+    Shape count;
+    for (std::size_t i = 0; i < shape_.size(); ++i) {
+      const std::uint64_t length = layout().chunk_shape[i];
+      count.push_back(std::min(length, shape_[i] - position[i] * length));
+    }
+    return count;
+  }
+
+  // Calls `use(offset)` for each row of elements inside the array, in bytes, until it returns
+  // false.
+  template <typename Use>
+  bool for_rows(std::span<const std::uint64_t> position, const Use& use) const {
+    const std::uint64_t size = layout().data_type.item_size;
+    const Shape count = count_at(position);
+    const auto strides = zarrcore::c_strides(layout().chunk_shape, size);
+    Shape rows = count;
+    if (!rows.empty()) rows.back() = 1;
+    bool goes_on = true;
+    for_chunks(rows, Shape(rows.size(), 1), [&](std::span<const std::uint64_t> row) {
+      std::uint64_t offset = 0;
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        offset += row[i] * static_cast<std::uint64_t>(strides[i]);
+      }
+      goes_on = use(offset, (count.empty() ? 1 : count.back()) * size);
+      return !goes_on;
+    });
+    return goes_on;
+  }
+
+  bool is_equal(const Reference& block, std::span<const std::uint64_t> position,
+                const Buffer& expected) const {
+    const Buffer encoded = block.target.empty() ? Buffer::copy_of(block.value.span())
+                                                : files_.get(block, chain_.max_encoded_size());
+    const zarrcore::DecodedChunk decoded = chain_.decode(encoded.span());
+    return for_rows(position, [&](std::uint64_t offset, std::uint64_t size) {
+      return std::memcmp(decoded.elements.data() + offset, expected.data() + offset, size) == 0;
     });
   }
 
-  void compare(std::span<const std::uint64_t> position, zarrcore::ByteSpan decoded) const {
-    std::vector<GUInt64> start;
-    std::vector<std::size_t> count;
-    std::vector<GPtrDiff_t> strides(shape_.size(), 1);
-    for (std::size_t i = 0; i < shape_.size(); ++i) {
-      start.push_back(position[i] * layout().chunk_shape[i]);
-      count.push_back(static_cast<std::size_t>(
-          std::min<std::uint64_t>(layout().chunk_shape[i], shape_[i] - start.back())));
-    }
-    for (std::size_t i = shape_.size(); i-- > 1;) {
-      strides[i - 1] = strides[i] * static_cast<GPtrDiff_t>(layout().chunk_shape[i]);
-    }
-    // What is past the edge of the array stays as it is decoded.
-    Buffer expected = Buffer::copy_of(decoded);
-    const GDALExtendedDataType& type = array_.GetDataType();
-    if (type.GetSize() != layout().data_type.item_size ||
-        !array_.Read(start.data(), count.data(), nullptr, strides.data(), type, expected.data(),
-                     expected.data(), expected.size())) {
-      throw Error("it cannot be read");
-    }
-    if (std::memcmp(expected.data(), decoded.data(), decoded.size()) != 0) {
-      throw Error("decoding it does not give the values that GDAL reads");
-    }
+  bool is_constant(std::span<const std::uint64_t> position, const Buffer& expected) const {
+    const std::uint64_t item = layout().data_type.item_size;
+    return for_rows(position, [&](std::uint64_t offset, std::uint64_t size) {
+      for (std::uint64_t at = offset; at < offset + size; at += item) {
+        if (std::memcmp(expected.data(), expected.data() + at, item) != 0) return false;
+      }
+      return true;
+    });
   }
 
   const GDALMDArray& array_;
-  ArrayBlocks blocks_;
+  RawBlocks blocks_;
   Shape shape_;
+  Shape counts_;  // of chunks
+  bool copies_others_;
   std::vector<std::byte> zero_;
   zarrcore::CodecChain chain_;
   mutable TargetFiles files_{""};
@@ -107,7 +209,7 @@ class CheckedBlocks {
 
 }  // namespace
 
-ArrayBlocks find_array_blocks(const GDALMDArray& array) {
+ArrayBlocks find_array_blocks(const GDALMDArray& array, bool copies_others) {
   if (array.GetDataType().GetClass() != GEDTC_NUMERIC) throw Error("its elements are not numbers");
   const auto type = stored_number_type(array.GetDataType().GetNumericDataType());
   if (!type) throw Error("Zarr has no such data type");
@@ -116,9 +218,9 @@ ArrayBlocks find_array_blocks(const GDALMDArray& array) {
   if (std::ranges::find(shape, 0) != shape.end()) throw Error("it has no elements");
   auto found = find_netcdf3_blocks(array, shape, *type);
   if (!found) found = find_raw_blocks(array, shape, *type);
-  const auto blocks = std::make_shared<const CheckedBlocks>(array, *std::move(found), shape);
-  return {blocks->layout(),
-          [blocks](std::span<const std::uint64_t> position) { return blocks->find(position); }};
+  const auto blocks =
+      std::make_shared<const CheckedBlocks>(array, *std::move(found), shape, copies_others);
+  return {blocks->layout(), [blocks](const ArrayBlocks::Visit& visit) { blocks->visit(visit); }};
 }
 
 }  // namespace gdal_zarr

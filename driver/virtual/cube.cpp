@@ -145,9 +145,8 @@ std::optional<ArrayBlocks> find_cube_blocks(const GDALMDArray& array) {
   const Cube* const cube = cube_of(array);
   if (cube == nullptr) return std::nullopt;
   if (cube->grid.block_rows == 0) throw Error("none of its files has blocks that can be chunks");
-  return ArrayBlocks{cube->grid.layout(cube->rank()), {}, [cube](const ArrayBlocks::Visit& visit) {
-                       visit_cube(*cube, visit);
-                     }};
+  return ArrayBlocks{cube->grid.layout(cube->rank()),
+                     [cube](const ArrayBlocks::Visit& visit) { visit_cube(*cube, visit); }};
 }
 
 }  // namespace gdal_zarr

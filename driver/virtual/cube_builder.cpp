@@ -67,11 +67,10 @@ void visit_cube(const Cube& cube, const ArrayBlocks::Visit& visit) {
     if (source.problem.empty()) continue;
     const std::uint64_t bands = grid.is_by_pixel ? 1 : grid.bands;
     for (std::uint64_t band = 0; band < bands; ++band) {
-      for (auto y = source.y / grid.block_rows; y * grid.block_rows < source.y + source.rows; ++y) {
-        for (auto x = source.x / grid.block_columns;
-             x * grid.block_columns < source.x + source.columns; ++x) {
-          if (!visit(cube.index(source.step, band, y, x), std::nullopt)) return;
-        }
+      if (!for_touched(source, grid, [&](std::uint64_t row, std::uint64_t column) {
+            return visit(cube.index(source.step, band, row, column), std::nullopt);
+          })) {
+        return;
       }
     }
   }
@@ -147,11 +146,7 @@ std::shared_ptr<Cube> CubeBuilder::finish() {
 // The blocks of a file, with the number of its first source.
 void CubeBuilder::take_blocks(const CubeInput& input) {
   const RasterBlocks& blocks = *input.blocks;
-  if (has_layout_) {
-    const bool is_alike = blocks.is_by_pixel == cube_->grid.is_by_pixel &&
-                          blocks.layout(cube_->rank()) == cube_->grid.layout(cube_->rank());
-    if (!is_alike) throw Error("its blocks have another shape or encoding than those of the first");
-  }
+  if (has_layout_) check_alike(blocks, cube_->grid);
   blocks.visit([&](RasterBlock block) {
     if (!blocks.is_by_pixel) {
       const auto band = std::ranges::lower_bound(input.bands, static_cast<int>(block.band) + 1);

@@ -23,6 +23,13 @@ void check_alignment(const Placement& source, const RasterBlocks& mosaic) {
   }
 }
 
+void check_alike(const RasterBlocks& blocks, const RasterBlocks& mosaic) {
+  const std::size_t rank = mosaic.is_by_pixel ? 3 : 2;
+  if (blocks.is_by_pixel != mosaic.is_by_pixel || !(blocks.layout(rank) == mosaic.layout(rank))) {
+    throw Error("its blocks have another shape or encoding than those of the first");
+  }
+}
+
 // Goes down the rows with the sources that cross the present one.
 void check_overlaps(std::span<const Placement* const> placed) {
   std::vector<const Placement*> sources(placed.begin(), placed.end());

@@ -179,8 +179,8 @@ class Netcdf3Header {
 
 }  // namespace
 
-std::optional<ArrayBlocks> find_netcdf3_blocks(const GDALMDArray& array, const Shape& shape,
-                                               const zarrcore::DataType& type) {
+std::optional<RawBlocks> find_netcdf3_blocks(const GDALMDArray& array, const Shape& shape,
+                                             const zarrcore::DataType& type) {
   const std::string& path = array.GetFilename();
   const File file = path.empty() ? nullptr : open_file(path);
   if (!file) return std::nullopt;
@@ -198,19 +198,9 @@ std::optional<ArrayBlocks> find_netcdf3_blocks(const GDALMDArray& array, const S
   whole.target = path;
   whole.offset = variable.begin;
   whole.length = variable.size();
-  if (!variable.has_records) return contiguous_blocks(shape, type, "big", std::move(whole));
-  BlockLayout layout{variable.shape, type, {{"bytes", {{"endian", "big"}}}}};
-  layout.chunk_shape.insert(layout.chunk_shape.begin(), 1);
-  return ArrayBlocks{std::move(layout),
-                     [path, begin = variable.begin, size = variable.size(),
-                      step = header.record_size()](std::span<const std::uint64_t> position) {
-                       Reference block;
-                       block.target = path;
-                       block.is_path = true;
-                       block.offset = begin + position[0] * step;
-                       block.length = size;
-                       return block;
-                     }};
+  return contiguous_blocks(
+      shape, type, "big", whole,
+      variable.has_records ? std::optional(header.record_size()) : std::nullopt);
 }
 
 }  // namespace gdal_zarr

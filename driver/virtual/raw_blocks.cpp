@@ -18,39 +18,68 @@ namespace gdal_zarr {
 using zarrcore::Error;
 using zarrcore::Shape;
 
-ArrayBlocks contiguous_blocks(const Shape& shape, const zarrcore::DataType& type,
-                              const char* endian, Reference whole) {
+namespace {
+
+// The shape of equal parts, each of which is contiguous.
+Shape part_of_contiguous(const Shape& shape, std::uint64_t item_size) {
+  constexpr std::uint64_t kMinBytes = std::uint64_t{64} << 10;
   constexpr std::uint64_t kMaxBytes = std::uint64_t{4} << 20;
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+  constexpr std::uint64_t kMaxTries = 1'000'000;
   Shape part = shape;
-  const auto count = zarrcore::checked_product(shape);
+  if (shape.empty()) return part;
+  std::uint64_t row = *zarrcore::checked_product(shape) / shape[0] * item_size;
+  std::size_t axis = 0;
+  for (; row > kMaxBytes; row /= shape[axis]) part[axis++] = 1;
+  const std::uint64_t length = shape[axis];
+  std::uint64_t below = 1;       // the greatest divisor of the length with parts of up to kMaxBytes
+  std::uint64_t above = length;  // the next one
+  for (std::uint64_t n = 1; n <= length / n && n < kMaxTries; ++n) {
+    if (length % n != 0) continue;
+    for (const std::uint64_t divisor : {n, length / n}) {
+      (divisor <= kMaxBytes / row ? below : above) =
+          divisor <= kMaxBytes / row ? std::max(below, divisor) : std::min(above, divisor);
+    }
+  }
+  part[axis] = below * row < kMinBytes ? above : below;
+  if (part[axis] > kMostBytes / row) throw Error("it cannot be cut into chunks of less than 1 GiB");
+  return part;
+}
+
+}  // namespace
+
+RawBlocks contiguous_blocks(const Shape& shape, const zarrcore::DataType& type, const char* endian,
+                            const Reference& whole, std::optional<std::uint64_t> record_step) {
+  const Shape inner(shape.begin() + (record_step ? 1 : 0), shape.end());
+  const auto count = zarrcore::checked_product(inner);
   if (!count || *count > whole.length.value_or(0) / type.item_size) {
     throw Error("its values are not inside the file");
   }
-  if (!shape.empty()) {
-    const std::uint64_t row = *count / shape[0] * type.item_size;
-    for (std::uint64_t n = 1; n <= shape[0] && row * part[0] > kMaxBytes; ++n) {
-      if (shape[0] % n == 0) part[0] = shape[0] / n;
-    }
-  }
-  const std::uint64_t size = *zarrcore::checked_product(part) * type.item_size;
+  const Shape part = part_of_contiguous(inner, type.item_size);
+  Shape counts;
+  for (std::size_t i = 0; i < part.size(); ++i) counts.push_back(inner[i] / part[i]);
   BlockLayout layout{part, type, {{"bytes", {{"endian", endian}}}}};
-  return {std::move(layout), [target = whole.target, start = whole.offset,
-                              size](std::span<const std::uint64_t> position) {
+  if (record_step) layout.chunk_shape.insert(layout.chunk_shape.begin(), 1);
+  return {std::move(layout), [target = whole.target, start = whole.offset, record_step, counts,
+                              size = *zarrcore::checked_product(part) *
+                                     type.item_size](std::span<const std::uint64_t> position) {
             Reference block;
             block.target = target;
             block.is_path = true;
-            block.offset = start + (position.empty() ? 0 : position[0]) * size;
             block.length = size;
+            for (std::size_t i = 0; i < counts.size(); ++i) {
+              block.offset = block.offset * counts[i] + position[i + (record_step ? 1 : 0)];
+            }
+            block.offset =
+                start + block.offset * size + (record_step ? position[0] * *record_step : 0);
             return block;
           }};
 }
 
-void for_first_chunks(const Shape& shape, const Shape& chunk_shape,
-                      const std::function<bool(std::span<const std::uint64_t>)>& use) {
-  constexpr int kMaxTries = 1000;
+void for_chunks(const Shape& shape, const Shape& chunk_shape,
+                const std::function<bool(std::span<const std::uint64_t>)>& use) {
   Shape position(shape.size(), 0);
-  for (int tries = 0; tries < kMaxTries; ++tries) {
-    if (use(position)) return;
+  while (!use(position)) {
     std::size_t axis = position.size();
     while (axis-- > 0) {
       if (++position[axis] * chunk_shape[axis] < shape[axis]) break;
@@ -66,8 +95,8 @@ void for_first_chunks(const Shape& shape, const Shape& chunk_shape,
 
 namespace gdal_zarr {
 
-ArrayBlocks find_raw_blocks(const GDALMDArray& /*array*/, const Shape& /*shape*/,
-                            const zarrcore::DataType& /*type*/) {
+RawBlocks find_raw_blocks(const GDALMDArray& /*array*/, const Shape& /*shape*/,
+                          const zarrcore::DataType& /*type*/) {
   throw Error("where the blocks of arrays are is known from GDAL 3.12 on");
 }
 
@@ -184,8 +213,7 @@ class BlockFinder {
     auto block = read_info(position, info);
     if (!block) return std::nullopt;
     // A block for which a filter was skipped looks like one without filters.
-    if (!(encoding_of(info.papszInfo) == encoding_)) return std::nullopt;
-    return block;
+    return encoding_of(info.papszInfo) == encoding_ ? std::move(block) : Reference();
   }
 
  private:
@@ -217,20 +245,6 @@ class BlockFinder {
     return block;
   }
 
-  // GDAL 3.13 counts the blocks that an HDF5 file has, and not their positions: after one that is
-  // missing, it tells the place of another block. There are as many as positions if it knows the
-  // last one.
-  void check_has_all_blocks() const {
-    Shape last;
-    for (std::size_t i = 0; i < shape_.size(); ++i) {
-      last.push_back((shape_[i] - 1) / layout_.chunk_shape[i]);
-    }
-    GDALMDArrayRawBlockInfo info;
-    if (!read_info(last, info)) {
-      throw Error("it has missing blocks, so that GDAL does not tell where the others are");
-    }
-  }
-
   void find_encoding() {
     bool is_found = false;
     const auto use = [&](std::span<const std::uint64_t> position) {
@@ -246,13 +260,14 @@ class BlockFinder {
       if (is_contiguous_) whole_ = std::move(block);
       return has_all;
     };
-    if (is_contiguous_) {
-      use(Shape(shape_.size(), 0));
-    } else {
-      for_first_chunks(shape_, layout_.chunk_shape, use);
-      check_has_all_blocks();
-    }
-    if (!is_found) throw Error("GDAL does not tell where its blocks are");
+    constexpr int kMaxTries = 1000;
+    int tries = 0;
+    for_chunks(shape_, is_contiguous_ ? shape_ : layout_.chunk_shape,
+               [&](auto position) { return use(position) || ++tries == kMaxTries; });
+    if (is_found) return;
+    // It may be that none is stored.
+    if (is_contiguous_) throw Error("GDAL does not tell where its values are");
+    encoding_ = encoding_of(array_.GetStructuralInfo());
   }
 
   const GDALMDArray& array_;
@@ -265,19 +280,15 @@ class BlockFinder {
 
 }  // namespace
 
-ArrayBlocks find_raw_blocks(const GDALMDArray& array, const Shape& shape,
-                            const zarrcore::DataType& type) {
+RawBlocks find_raw_blocks(const GDALMDArray& array, const Shape& shape,
+                          const zarrcore::DataType& type) {
   const auto blocks = std::make_shared<BlockFinder>(array, shape, type);
   if (blocks->whole()) {
     const Reference& whole = *blocks->whole();
     if (whole.target.empty() || blocks->layout().codecs.size() > 1) {
       throw Error("GDAL does not tell where its values are");
     }
-    Reference place;
-    place.target = whole.target;
-    place.offset = whole.offset;
-    place.length = whole.length;
-    return contiguous_blocks(shape, type, blocks->is_big() ? "big" : "little", std::move(place));
+    return contiguous_blocks(shape, type, blocks->is_big() ? "big" : "little", whole);
   }
   return {blocks->layout(),
           [blocks](std::span<const std::uint64_t> position) { return blocks->find(position); }};

@@ -7,18 +7,30 @@
 
 namespace gdal_zarr {
 
-// Of an array that is stored as one part of a file, in C order: parts along its first dimension.
-ArrayBlocks contiguous_blocks(const zarrcore::Shape& shape, const zarrcore::DataType& type,
-                              const char* endian, Reference whole);
+// Blocks of which it is not certain that they are what GDAL reads.
+struct RawBlocks {
+  BlockLayout layout;
+  // The block at a position in the grid of chunks; nullopt if there is none, and without target and
+  // value if it is encoded in another way.
+  std::function<std::optional<Reference>(std::span<const std::uint64_t> position)> find;
+};
 
-// The blocks of an HDF5, netCDF-4 or VRT array. GDAL tells which filters a block has passed, but
-// not all that the file says of them: what is found may not be right. Throws zarrcore::Error when
-// GDAL does not tell where blocks are, or no codec decodes them. The array must outlive the result.
-ArrayBlocks find_raw_blocks(const GDALMDArray& array, const zarrcore::Shape& shape,
-                            const zarrcore::DataType& type);
+// Of an array that is stored as one part of a file, in C order: parts of up to 4 MiB, along the
+// first dimension that has them. With `record_step`, each index of the first dimension has such a
+// part, which begins so many bytes after the one before; `whole` is the first.
+RawBlocks contiguous_blocks(const zarrcore::Shape& shape, const zarrcore::DataType& type,
+                            const char* endian, const Reference& whole,
+                            std::optional<std::uint64_t> record_step = {});
 
-// Calls `use` for the first chunks of an array until it returns true.
-void for_first_chunks(const zarrcore::Shape& shape, const zarrcore::Shape& chunk_shape,
-                      const std::function<bool(std::span<const std::uint64_t>)>& use);
+// The blocks of an HDF5, netCDF-4 or VRT array. Of HDF5, GDAL counts the blocks that are stored
+// instead of taking their positions: after one that is missing, it tells the places of others.
+// Throws zarrcore::Error when GDAL does not tell where blocks are, or no codec decodes them. The
+// array must outlive the result.
+RawBlocks find_raw_blocks(const GDALMDArray& array, const zarrcore::Shape& shape,
+                          const zarrcore::DataType& type);
+
+// Calls `use` for the positions of the chunks of an array, in C order, until it returns true.
+void for_chunks(const zarrcore::Shape& shape, const zarrcore::Shape& chunk_shape,
+                const std::function<bool(std::span<const std::uint64_t>)>& use);
 
 }  // namespace gdal_zarr

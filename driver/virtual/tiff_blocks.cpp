@@ -125,6 +125,8 @@ std::vector<CodecMetadata> codecs_of(const TiffDirectory& directory,
     throw Error("GDAL converts its colours (PhotometricInterpretation " +
                 std::to_string(directory.photometric) + ")");
   }
+  const bool is_lerc = directory.compression == TiffCompression::lerc && directory.bits > 8;
+  if (is_lerc && directory.endian == Endian::big) throw Error("its numbers have swapped bytes");
   const bool is_big =
       compression.kind != Kind::image && directory.endian == Endian::big && !is_packed(directory);
   std::vector<CodecMetadata> codecs{{"bytes", {{"endian", is_big ? "big" : "little"}}}};
@@ -287,13 +289,12 @@ void visit_blocks(const std::string& path, const TiffDirectory& directory, GDALD
       std::iota(bands.begin(), bands.end(), static_cast<int>(block.band) + 1);
       block.reference.value = padded_strip(directory, dataset, bands);
       block.reference.length = block.reference.value.size();
-      if (!visit(std::move(block))) return;
-      continue;
+    } else {
+      block.reference.target = path;
+      block.reference.offset = directory.offsets[i];
+      block.reference.length = directory.lengths[i];
+      block.reference.is_path = true;
     }
-    block.reference.target = path;
-    block.reference.offset = directory.offsets[i];
-    block.reference.length = directory.lengths[i];
-    block.reference.is_path = true;
     const bool goes_on =
         is_cut ? visit_parts(directory, rows, std::move(block), visit) : visit(std::move(block));
     if (!goes_on) return;
@@ -341,8 +342,7 @@ RasterBlocks blocks_of(const std::string& path, TiffDirectory directory, GDALDat
 void check_is_tiff(GDALDataset& dataset) {
   const GDALDriver* driver = dataset.GetDriver();
   const std::string format = driver != nullptr ? driver->GetDescription() : "(none)";
-  if (format != "GTiff")
-    throw Error("where the blocks of a raster of the format " + format + " are is not known");
+  if (format != "GTiff") throw Error("it is not known where the format " + format + " has blocks");
   if (dataset.GetAccess() == GA_Update)
     throw Error("it is open for update, so that its blocks may still move");
 }

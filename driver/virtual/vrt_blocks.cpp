@@ -21,6 +21,7 @@
 #include "driver/virtual/tiff_blocks.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/store/local_files.h"
 
 namespace gdal_zarr {
 namespace {
@@ -181,7 +182,6 @@ class Mosaic {
   Mosaic(GDALDataset& dataset, RasterBlocks mosaic, std::vector<VrtBand> bands, bool copies_others)
       : type_(dataset.GetRasterBand(1)->GetRasterDataType()),
         mosaic_(std::move(mosaic)),
-        layout_(mosaic_.layout(mosaic_.is_by_pixel ? 3 : 2)),
         bands_(std::move(bands)),
         copies_others_(copies_others) {
     for (GDALRasterBand* band : dataset.GetBands()) {
@@ -243,15 +243,11 @@ class Mosaic {
   // The blocks that a source touches.
   void add_places(const VrtSource& source,
                   std::set<std::pair<std::uint64_t, std::uint64_t>>& places) const {
-    const std::uint64_t bottom = source.y + source.rows;
-    const std::uint64_t right = source.x + source.columns;
-    for (auto row = source.y / mosaic_.block_rows; row * mosaic_.block_rows < bottom; ++row) {
-      for (auto column = source.x / mosaic_.block_columns; column * mosaic_.block_columns < right;
-           ++column) {
-        if (places.size() == kMaxCopied) throw Error("too many of its blocks would be copied");
-        places.emplace(row, column);
-      }
-    }
+    for_touched(source, mosaic_, [&](std::uint64_t row, std::uint64_t column) {
+      if (places.size() == kMaxCopied) throw Error("too many of its blocks would be copied");
+      places.emplace(row, column);
+      return true;
+    });
   }
 
   // The blocks of a source of a band, in the grid of its file.
@@ -264,10 +260,7 @@ class Mosaic {
         blocks.columns != source.columns || file->GetRasterBand(1)->GetRasterDataType() != type_) {
       throw Error("it is not the raster that the VRT expects");
     }
-    const bool is_alike = blocks.is_by_pixel == mosaic_.is_by_pixel &&
-                          (!blocks.is_by_pixel || blocks.bands == mosaic_.bands) &&
-                          blocks.layout(blocks.is_by_pixel ? 3 : 2) == layout_;
-    if (!is_alike) throw Error("its blocks have another shape or encoding than those of the first");
+    check_alike(blocks, mosaic_);
     std::vector<RasterBlock> found;
     blocks.visit([&](RasterBlock block) {
       if (mosaic_.is_by_pixel || block.band == source.band) found.push_back(std::move(block));
@@ -289,7 +282,6 @@ class Mosaic {
   GDALDataType type_;
   std::vector<Pixel> missing_;  // of each band
   RasterBlocks mosaic_;
-  BlockLayout layout_;
   std::vector<VrtBand> bands_;
   bool copies_others_;
 };
