@@ -111,6 +111,25 @@ def test_neighbours_in_a_file_are_read_together(tmp_path, repo, source, monkeypa
     assert sum(method == "GET" and path == "/a.tif" for _, _, method, path in log.entries) <= 2
 
 
+def test_manifests_of_virtual_chunks_are_read_at_once(tmp_path, monkeypatch):
+    data = RANDOM.integers(0, 99, (16, 32, 32)).astype("u2")
+    write_tiff(tmp_path / "a.tif", data, "INTERLEAVE=BAND", "BLOCKYSIZE=32")
+    with serve(tmp_path, monkeypatch) as server:
+        repo = (f"ICECHUNK:{tmp_path}/repo", "ICECHUNK_FORMAT=1")
+        assert make_virtual(str(tmp_path / "a.tif"), *repo, mode="NO") is not None
+        (tmp_path / "repo/config.yaml").write_text(
+            "manifest:\n  splitting:\n    split_sizes:\n    - - any_array\n"
+            "      - - condition: !Axis 0\n          num_chunks: 1\n")
+        source = f"/vsicurl/{server.url}/a.tif"
+        assert make_virtual(source, repo[0], "ARRAY_NAME=v") is not None
+        dataset = gdal.OpenEx(f"ICECHUNK:/vsicurl/{server.url}/repo", gdal.OF_MULTIDIM_RASTER)
+        array = dataset.GetRootGroup().OpenMDArray("v")
+        with log_requests(server) as log:
+            np.testing.assert_array_equal(array.ReadAsArray(), data)
+    waves = [sum("/manifests/" in request for request in wave) for wave in log.waves]
+    assert sum(waves) == 16 and max(waves) >= 8, log
+
+
 def test_containers_are_reused_and_the_rest_is_kept(tmp_path, repo, source):
     inner = tmp_path / "inner"
     inner.mkdir()

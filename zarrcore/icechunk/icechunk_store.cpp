@@ -137,6 +137,18 @@ std::optional<IcechunkStore::Place> IcechunkStore::find_chunk(
   });
 }
 
+bool IcechunkStore::knows_place(std::string_view key_in_store) {
+  const std::string key = join_path(prefix_, key_in_store);
+  const auto array = snapshot_.find_array_of(key);
+  const auto chunk_key = array ? key_below(snapshot_.path(*array), key) : std::nullopt;
+  if (!chunk_key) return true;
+  const auto chunks = chunks_of(*array);
+  const auto index = chunks->keys.decode(*chunk_key, chunks->rank);
+  return !index || std::ranges::all_of(chunks->manifests, [&](const ManifestPart& part) {
+    return !part.contains(*index) || manifests_.find(part.id) != nullptr;
+  });
+}
+
 std::shared_ptr<const IcechunkStore::Chunks> IcechunkStore::chunks_of(std::size_t array) {
   {
     const std::lock_guard lock(mutex_);
@@ -254,6 +266,8 @@ std::shared_ptr<void> IcechunkStore::expect(std::span<const std::string_view> ke
   std::vector<VirtualFiles::Part> parts;
   try {
     for (const std::string_view key : keys) {
+      // Other manifests than the first are read with their chunks, several at once.
+      if (!parts.empty() && !knows_place(key)) continue;
       const auto place = locate(key);
       if (!place) continue;
       const ChunkReference& found = place->reference;

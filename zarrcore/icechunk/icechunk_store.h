@@ -114,6 +114,8 @@ class IcechunkStore final : public Store {
   // Throws Error unless the document of a node agrees with the snapshot.
   void check_kind(std::size_t node) const;
   std::shared_ptr<const Chunks> chunks_of(std::size_t array);
+  // Returns true if locate() need not read a manifest.
+  bool knows_place(std::string_view key);
   std::shared_ptr<const Manifest> read_manifest(const std::string& id) const;
   std::optional<Place> locate_chunk(std::size_t array, std::string_view chunk_key);
   void list_chunks(std::size_t array, std::string_view prefix, DirectoryListing& listing);

@@ -57,7 +57,7 @@ std::shared_ptr<void> ReferenceStore::expect(std::span<const std::string_view> k
     } catch (const zarrcore::Error&) {
       // Reading the value reports it.
     }
-    if (!reference) continue;
+    if (!reference || reference->target.empty()) continue;
     // Files have one protocol.
     if (parts.empty() && !is_network_path(reference->target)) return nullptr;
     is_on_network_ = true;
