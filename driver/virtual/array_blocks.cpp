@@ -130,6 +130,7 @@ class CheckedBlocks {
   // What GDAL reads, in the places that it has in the chunk; zero past the edge of the array.
   Buffer read(std::span<const std::uint64_t> position) const {
     std::vector<GUInt64> start;
+    start.reserve(shape_.size());
     const Shape count = count_at(position);
     for (std::size_t i = 0; i < shape_.size(); ++i) {
       start.push_back(position[i] * layout().chunk_shape[i]);

@@ -79,7 +79,9 @@ class Cubes {
     }
     std::vector<std::shared_ptr<const Cube>> cubes;
     for (Part& part : parts_) {
-      const auto cube = part.builder->finish();
+      const auto finish = [&] { return part.builder->finish(); };
+      const std::string& element = part.field.element;
+      const auto cube = element.empty() ? finish() : zarrcore::with_context({element}, finish);
       cube->name = name_of(part.field);
       names_.insert(cube->name);
       cube->comment = part.field.comment;

@@ -33,6 +33,7 @@ std::int64_t pixels_between(double start, double first, double length) {
 template <typename T>
 std::vector<T> distinct(const std::vector<CubeSource>& sources, T CubeSource::* member) {
   std::vector<T> values;
+  values.reserve(sources.size());
   for (const CubeSource& source : sources) values.push_back(source.*member);
   std::ranges::sort(values);
   values.erase(std::unique(values.begin(), values.end()), values.end());

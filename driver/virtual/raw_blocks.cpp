@@ -3,7 +3,6 @@
 #include <cpl_string.h>
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,6 +102,8 @@ RawBlocks find_raw_blocks(const GDALMDArray& /*array*/, const Shape& /*shape*/,
 }  // namespace gdal_zarr
 
 #else
+
+#include <memory>
 
 namespace gdal_zarr {
 namespace {

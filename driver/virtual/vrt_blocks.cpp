@@ -20,7 +20,6 @@
 #include "driver/virtual/mosaic.h"
 #include "driver/virtual/tiff_blocks.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/path.h"
 #include "zarrcore/store/local_files.h"
 
 namespace gdal_zarr {
