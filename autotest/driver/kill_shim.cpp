@@ -1,7 +1,7 @@
 // Preloaded into a program, ends it with SIGKILL before its n-th change of a file or folder from
 // kill_at() on: renames, links and removals; from kill_at_any() on also what makes and fills files.
 // The environment variables KILL_AT and KILL_AT_ANY are n for a whole program, which says at its
-// end how many changes were left.
+// end how many changes were left. With NO_EXCHANGE, names cannot be exchanged, as on many systems.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -111,6 +112,10 @@ int renameat(int from_folder, const char* from, int to_folder, const char* to) n
 }
 int renameat2(int from_folder, const char* from, int to_folder, const char* to,
               unsigned flags) noexcept {
+  if (std::getenv("NO_EXCHANGE") && (flags & RENAME_EXCHANGE) != 0) {
+    errno = EINVAL;
+    return -1;
+  }
   count();
   return next<int(int, const char*, int, const char*, unsigned)>("renameat2")(from_folder, from,
                                                                               to_folder, to, flags);

@@ -112,6 +112,29 @@ def test_rechunk_into_a_new_store(store, tmp_path):
         "a.zarr", "b.zarr", "c.zarr", "d.zip", "repo"}
 
 
+@pytest.mark.parametrize("version", ["v2", "v3"])
+def test_rechunk_into_of_dimensions_of_several_lengths(tmp_path, version):
+    """Arrays of a group may have dimensions of one name and other lengths."""
+    data = {"a": DATA, "b": DATA[:4, :6], "g/c": DATA[:6]}
+    if version == "v3":
+        write_group(tmp_path / "a.zarr")
+        write_group(tmp_path / "a.zarr/g")
+    for name, array in data.items():
+        if version == "v2":
+            write_v2(tmp_path / "a.zarr", name, array, {"_ARRAY_DIMENSIONS": ["y", "x"]})
+        else:
+            write_array(tmp_path / "a.zarr" / name, array, names=["y", "x"])
+    run("rechunk", tmp_path / "a.zarr", "BLOCKSIZE=2,2", "--into", tmp_path / "b.zarr")
+    for name, array in data.items():
+        np.testing.assert_array_equal(values(tmp_path / "b.zarr", f"/{name}"), array)
+        if version == "v2":
+            attributes = json.loads((tmp_path / "b.zarr" / name / ".zattrs").read_text())
+            assert attributes["_ARRAY_DIMENSIONS"] == ["y", "x"]
+        else:
+            document = json.loads((tmp_path / "b.zarr" / name / "zarr.json").read_text())
+            assert document["dimension_names"] == ["y", "x"]
+
+
 def test_rechunk_keeps_files_of_others(store):
     (store / "a/notes").mkdir()
     (store / "a/notes/README").write_text("of nobody")

@@ -17,6 +17,7 @@ from night import IS_NIGHT
 from osgeo import gdal
 from stores import BYTES, GZIP, sharding, write_array, write_group
 from test_commands import DATA, PROGRAM, leave_temporary_file, run
+from test_fixtures import ENTRIES, FIXTURES
 from v2_stores import write_v2
 
 KILLS = None if IS_NIGHT or os.environ.get("ZARR_ALL_KILLS") == "1" else 2
@@ -93,6 +94,7 @@ COMMANDS = {
     "consolidate again": (damage, on("consolidate")),
     "unconsolidate": (consolidate, on("unconsolidate")),
     "rechunk": (consolidate, on("rechunk", "BLOCKSIZE=8,8", "COMPRESS=GZIP")),
+    "rechunk without exchange": (consolidate, on("rechunk", "BLOCKSIZE=8,8")),
     "rechunk one": (nothing, on("rechunk", "BLOCKSIZE=2,8", "--array=/a")),
     "rechunk into": (consolidate, lambda path: [
         "rechunk", path, "BLOCKSIZE=8,8", "--into", f"{path}.into.zarr"]),
@@ -120,8 +122,10 @@ def tree(path):
 
 
 def name_in(path, name):
-    """Between the two renames of rechunk, the array has another name."""
-    return name if (path / name).exists() else name + ".gdal-zarr-old"
+    """Between the two renames of rechunk, where names cannot be exchanged, the array has another
+    name."""
+    replaced = name + ".gdal-zarr-old"
+    return replaced if (path / replaced).exists() and not (path / name).exists() else name
 
 
 def assert_readable(path, is_judged):
@@ -151,43 +155,89 @@ def shim(build_shim):
     return build_shim("kill_shim")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("version", ["v2", "v3"])
-def test_kills(tmp_path, shim, version, name):
-    prepare, words = COMMANDS[name]
-    if version == "v3" and "migrate" in name:
-        pytest.skip("migrate is for v2")
-    store = write_store(tmp_path / "source" / "a.zarr", version)
-    prepare(store)
-
+def try_kills(tmp_path, shim, store, words, assert_readable, **environment):
+    """Kills a command on copies of a store before each of its operations, or before some."""
     def killed(folder, n):
         """A copy of the store, and the result of the command."""
         path = tmp_path / folder / "a.zarr"
         shutil.rmtree(path.parent, ignore_errors=True)
         shutil.copytree(store, path)
-        result = command(words(path), LD_PRELOAD=str(shim), KILL_AT_ANY=str(n))
+        result = command(words(path), LD_PRELOAD=str(shim), KILL_AT_ANY=str(n), **environment)
         return path, result
 
     complete, result = killed("complete", 10**9)
     assert result.returncode == 0, result.stderr
     after = tree(complete)
+    assert_readable(complete)
     count = 10**9 - int(result.stderr.split()[-2])
     kills = range(1, count + 1)
     if KILLS is not None:
-        kills = random.Random(f"{name} {version}").sample(kills, min(KILLS, len(kills)))
+        kills = random.Random(str(words(complete)[0])).sample(kills, min(KILLS, len(kills)))
     for n in kills:
         path, result = killed("killed", n)
         assert result.returncode == -9, result.stderr
         try:
-            assert_readable(path, IS_ZARR_3 or not (path / "zarr.json").exists())
+            assert_readable(path)
             again = command(words(path))
             # The last operation may have been one that leaves nothing to migrate.
             assert again.returncode == 0 or "is Zarr v3, not" in again.stderr, again.stderr
             assert tree(path) == after
-            assert_readable(path, IS_ZARR_3 or not (path / "zarr.json").exists())
+            assert_readable(path)
         except BaseException:
             print(f"kill {n} of {count}")
             raise
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("version", ["v2", "v3"])
+def test_kills(tmp_path, shim, version, name):
+    prepare, words = COMMANDS[name]
+    if version == "v3" and "migrate" in name:
+        pytest.skip("migrate is for older versions")
+    store = write_store(tmp_path / "source" / "a.zarr", version)
+    prepare(store)
+    has_gap = name == "rechunk without exchange"
+
+    def check(path):
+        assert has_gap or all((path / array).exists() for array in VALUES)
+        assert_readable(path, IS_ZARR_3 or not (path / "zarr.json").exists())
+
+    try_kills(tmp_path, shim, store, words, check, **{"NO_EXCHANGE": "1"} if has_gap else {})
+
+
+OLD_STORES = {"v1": ["v1_blosc"], "draft": ["draft3_zarr213", "draft3_blosc_F", "draft3_gdal36"]}
+
+
+@pytest.mark.parametrize("makes_copy", [False, True])
+@pytest.mark.parametrize("version", OLD_STORES)
+def test_kills_of_migrations(tmp_path, shim, version, makes_copy):
+    """Readers find all values, or an error that says what to do: never missing chunks."""
+    store = tmp_path / "source"
+    expected = {}
+    for entry in ENTRIES:
+        name = entry["store"].removeprefix("stores/").removesuffix(".zarr")
+        if name in OLD_STORES[version]:
+            shutil.copytree(FIXTURES / entry["store"], store, dirs_exist_ok=True)
+            expected[entry["array"].strip("/")] = np.load(FIXTURES / entry["expected"])
+
+    def check(path):
+        try:
+            root = gdal.OpenEx(str(path), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        except RuntimeError as error:
+            assert "run gdal_zarr migrate --apply again" in str(error)
+            root = None
+        for name, data in expected.items():
+            if root is not None:
+                array = root.OpenMDArrayFromFullname(f"/{name or 'a'}")
+                np.testing.assert_array_equal(array.ReadAsArray(), data)
+            if IS_ZARR_3 and name != "" and (path / name / "zarr.json").exists():
+                judge = zarr.open_array(str(path / name), mode="r", zarr_format=3)
+                np.testing.assert_array_equal(judge[...], data)
+
+    def words(path):
+        return ["migrate", path, *(["--copy", f"{path}.copy"] if makes_copy else ["--apply"])]
+
+    try_kills(tmp_path, shim, store, words, check)
 
 
 def chunk_files(folder):

@@ -4,9 +4,12 @@ import os
 import shutil
 import subprocess
 import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+import webserver
 from object_server import BUCKET, ObjectServer, options
 from stores import BYTES, GZIP, edit_json, sharding, write_array, write_group
 from test_commands import DATA, PROGRAM, check, failure, run, values
@@ -68,6 +71,16 @@ def test_requests_that_fail_are_no_damage(server, key, status):
     assert check(path, "--read") == []
 
 
+def test_a_store_is_listed_once(server):
+    """However many chunks it has, with the pages of one listing; and groups, to find nodes."""
+    for number in range(3000):
+        server.objects[f"a.zarr/plain/c/9/{number}"] = b"outside"
+    server.requests.clear()
+    assert run("check", f"/vsis3/{BUCKET}/a.zarr", code=1)["arrays"][0]["stored"] == 4
+    listings = [path for _, _, _, path in server.requests if "/a.zarr/" not in path.split("?")[0]]
+    assert 4 <= len(listings) == len(set(listings)) <= 8
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_files_that_cannot_be_opened_are_no_damage(store, key):
     """A loop of links: also for programs that may open everything."""
@@ -79,6 +92,44 @@ def test_files_that_cannot_be_opened_are_no_damage(store, key):
     if "plain/c" not in key:
         assert key in failure("repair", "--apply", store)
         assert content(store) == before
+
+
+class ListingHandler(SimpleHTTPRequestHandler):
+    """Lists folders, unless the server has another status for one."""
+    def do_GET(self):
+        status = self.server.status_of(self.path)
+        if status is None:
+            super().do_GET()
+        else:
+            self.send_error(status)
+
+    do_HEAD = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def web_server(store, monkeypatch):
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    handler = partial(ListingHandler, directory=store.parent)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.status_of = lambda path: None
+    with webserver.running(server):
+        yield server
+
+
+@pytest.mark.parametrize("folder", ["", "plain/", "plain/c/1/"])
+def test_folders_that_a_web_server_does_not_list_are_no_empty_ones(web_server, folder):
+    path = f"/vsicurl/http://127.0.0.1:{web_server.server_port}/a.zarr"
+    assert check(path, "--read") == []
+    web_server.status_of = lambda asked: 503 if asked == "/a.zarr/" + folder else None
+    message = failure("check", path)
+    assert "503" in message and f"/a.zarr/{folder} cannot be listed" in message
+    # Many servers list no folders.
+    web_server.status_of = lambda asked: 403 if asked.endswith("/") else None
+    assert "does not list its values" in failure("check", path)
+    assert "does not list its values" in failure("info", path)
 
 
 # --- Repair --------------------------------------------------------------------------------------

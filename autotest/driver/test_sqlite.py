@@ -8,6 +8,7 @@ import pytest
 import zarr
 from bad_stores import assert_fails, message_of, open_root
 from osgeo import gdal, ogr
+from test_commands import failure, run
 
 pytestmark = pytest.mark.skipif(not zarr.__version__.startswith("2."),
                                 reason="the stores are written by zarr-python 2")
@@ -90,6 +91,21 @@ def test_a_locked_database(path):
     connection.rollback()
     connection.close()
     assert open_root(path).GetMDArrayNames() == ["empty", "raw"]
+
+
+def test_a_database_that_cannot_be_read_is_no_damage_of_chunks(path):
+    """It is an error of the command, which names the database."""
+    run("check", path, "--read")
+    connection = sqlite3.connect(path)
+    pages = [page for page, in connection.execute(
+        "SELECT rootpage FROM sqlite_master WHERE rootpage > 1")]
+    size, = connection.execute("PRAGMA page_size").fetchone()
+    connection.close()
+    data = bytearray(path.read_bytes())
+    for page in range(max(pages) + 1, len(data) // size + 1):  # leaves, with values
+        data[(page - 1) * size : page * size] = bytes(size)
+    path.write_bytes(data)
+    assert "x.sqlite" in failure("check", path, "--read")
 
 
 def test_damaged_databases(path, tmp_path):

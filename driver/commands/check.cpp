@@ -40,11 +40,12 @@ CommandResult run_check(const Arguments& arguments, const CommandProgress& progr
     examined = with_broken_root(error);
   }
   if (hierarchy) {
-    examined = examine(*hierarchy, arguments.has("read"), progress);
+    examined = examine(
+        *hierarchy, arguments.has("read") ? ExaminedParts::values : ExaminedParts::names, progress);
     for (Finding& finding : check_conventions(*hierarchy, examined)) {
       examined.findings.push_back(std::move(finding));
     }
-    for (const std::string& file : abandoned_files(*hierarchy->store(), examined, false)) {
+    for (const std::string& file : examined.temporary_files) {
       examined.findings.push_back(
           {Finding::Kind::leftover, file, "a program that was killed has left this file"});
     }

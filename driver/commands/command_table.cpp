@@ -35,7 +35,10 @@ constexpr std::array kRepairParameters{
     Parameter{"older-than", ParameterKind::text,
               "Of Icechunk: the days for which files that no snapshot names are kept (30)"}};
 constexpr std::array kConsolidateParameters{kStoreParameter};
-constexpr std::array kMigrateParameters{kStoreParameter, kApplyParameter, kDryRunParameter};
+constexpr std::array kMigrateParameters{
+    kStoreParameter, kApplyParameter, kDryRunParameter,
+    Parameter{"copy", ParameterKind::text,
+              "The path of a new store, which is made instead; the old one stays"}};
 constexpr Parameter kArrayParameter{"array", ParameterKind::text,
                                     "An array, such as /group/array; by default all of two or more "
                                     "dimensions"};
@@ -118,7 +121,7 @@ constexpr std::array kCommands{
             kConsolidateParameters, &run_consolidate},
     Command{"unconsolidate", "Removes consolidated metadata from all groups of a store",
             kConsolidateParameters, &run_unconsolidate},
-    Command{"migrate", "Gives the nodes of a Zarr v2 store documents of Zarr v3; chunks stay",
+    Command{"migrate", "Makes a store of an older version one of Zarr v3; chunks keep their bytes",
             kMigrateParameters, &run_migrate},
     Command{"rechunk", "Gives arrays other chunks, shards and codecs; elements keep all bits",
             kRechunkParameters, &run_rechunk},

@@ -45,16 +45,20 @@ bool applies_changes(const Arguments& arguments) {
   return applies;
 }
 
-std::unique_ptr<zarrcore::Hierarchy> open_examined(const std::string& path) {
+std::unique_ptr<zarrcore::Hierarchy> open_examined(const std::string& path,
+                                                   const RootDocuments& root) {
   zarrcore::HierarchyOptions options = options_for(path);
   options.use_consolidated = false;
+  options.root_documents = root;
   options.on_problem = [](const std::string& /*problem*/) {};  // these become findings
   return open_hierarchy(path, false, options);
 }
 
-std::unique_ptr<zarrcore::Hierarchy> open_changed(const std::string& path) {
+std::unique_ptr<zarrcore::Hierarchy> open_changed(const std::string& path,
+                                                  const RootDocuments& root) {
   zarrcore::HierarchyOptions options = options_for(path);
   options.is_writable = true;
+  options.root_documents = root;
   auto hierarchy = open_hierarchy(path, false, options);
   std::string_view why = hierarchy->store()->traits().read_only_reason;
   if (why.empty()) why = hierarchy->format().read_only_reason();
@@ -67,21 +71,33 @@ void end_changes(zarrcore::Hierarchy& changed) {
   changed.store()->flush();
 }
 
-zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, bool reads_chunks,
+void report_values(std::uint64_t values, double expected, const CommandProgress& progress) {
+  const auto done = static_cast<double>(values);
+  const double least = expected > done ? done / expected : 0;
+  if (progress(std::max(least, 1 - 1 / (1 + done * 1e-5)))) return;
+  throw zarrcore::Error("the command was stopped");
+}
+
+zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, ExaminedParts parts,
                                 const CommandProgress& progress) {
   CallerState caller;
   progress(0);
   zarrcore::ExamineOptions options;
-  options.reads_chunks = reads_chunks;
+  options.counts_bytes = parts == ExaminedParts::sizes;
+  options.reads_chunks = parts == ExaminedParts::values;
   options.temporary_names = {kUnfinishedCopy, kReplacedArray};
   options.read.threads = thread_count();
   options.read.worker_scope = caller.scope();
   options.run_together = run_on(shared_context());
-  // How many values there are is not known before the last.
-  options.progress = [&](std::uint64_t values) {
-    return progress(1 - 1 / (1 + static_cast<double>(values) * 1e-5));
+  options.progress = [&](std::uint64_t values, double expected) {
+    report_values(values, expected, progress);
   };
   zarrcore::ExaminedStore examined = zarrcore::examine_store(hierarchy, shared_context(), options);
+  std::erase_if(examined.temporary_files, [&](const std::string& key) {
+    const std::string path = join_vsi_path(hierarchy.store()->description(), key);
+    return !zarrcore::is_abandoned_file(path, false);
+  });
+  std::ranges::sort(examined.temporary_files);
   // What a running command changes is neither damaged nor left.
   const RechunkState rechunk = rechunk_state(hierarchy.store()->description());
   if (rechunk == RechunkState::running) {
@@ -97,16 +113,9 @@ zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, bool reads
   return examined;
 }
 
-std::vector<std::string> abandoned_files(const zarrcore::Store& store,
-                                         const zarrcore::ExaminedStore& examined, bool removes) {
-  std::vector<std::string> found;
-  for (const std::string& key : examined.temporary_files) {
-    if (zarrcore::is_abandoned_file(join_vsi_path(store.description(), key), removes)) {
-      found.push_back(key);
-    }
-  }
-  std::ranges::sort(found);
-  return found;
+bool remove_abandoned_file(const zarrcore::Store& store, const std::string& key) {
+  const std::string path = join_vsi_path(store.description(), key);
+  return zarrcore::is_abandoned_file(path, true) || !zarrcore::is_occupied(path);
 }
 
 int CPL_STDCALL call_progress(double complete, const char* /*message*/, void* data) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -20,20 +21,30 @@ std::string store_of(const Arguments& arguments);
 // Whether the changes are to be made. Throws zarrcore::Error when the arguments say both.
 bool applies_changes(const Arguments& arguments);
 
-// Reads every node from its own documents. Throws zarrcore::Error.
-std::unique_ptr<zarrcore::Hierarchy> open_examined(const std::string& path);
+// Reads every node from its own documents; the root from `root`, if it is not empty: documents by
+// their keys. Throws zarrcore::Error.
+using RootDocuments = std::map<std::string, zarrcore::DocumentText>;
+std::unique_ptr<zarrcore::Hierarchy> open_examined(const std::string& path,
+                                                   const RootDocuments& root = {});
 // For changes. Throws zarrcore::Error when the store cannot be written.
-std::unique_ptr<zarrcore::Hierarchy> open_changed(const std::string& path);
+std::unique_ptr<zarrcore::Hierarchy> open_changed(const std::string& path,
+                                                  const RootDocuments& root = {});
 // Puts what is pending: an archive is only written now. Throws zarrcore::Error.
 void end_changes(zarrcore::Hierarchy& changed);
 
-zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, bool reads_chunks,
+// Reports that some values are done, when nobody knows how many there are before the last: if they
+// are as many as `expected`, then so many are complete. Throws zarrcore::Error when the command is
+// to stop.
+void report_values(std::uint64_t values, double expected, const CommandProgress& progress);
+
+// What is examined of chunks: which are stored; also the sizes of all; or also their values.
+enum class ExaminedParts : std::uint8_t { names, sizes, values };
+// The temporary files in the result are those of killed writers.
+zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, ExaminedParts parts,
                                 const CommandProgress& progress);
 
-// The files of killed writers among the temporary files of an examined store, by their keys; with
-// `removes`, those that were removed.
-std::vector<std::string> abandoned_files(const zarrcore::Store& store,
-                                         const zarrcore::ExaminedStore& examined, bool removes);
+// Removes the file of a killed writer. Returns false if it still exists.
+bool remove_abandoned_file(const zarrcore::Store& store, const std::string& key);
 
 // The command `rechunk` in the store at a path, which may have been interrupted. Its copies are not
 // leftovers while it runs.

@@ -76,7 +76,7 @@ std::string tree_text(const std::vector<std::string>& groups,
 
 }  // namespace
 
-CommandResult run_info(const Arguments& arguments, const CommandProgress& /*progress*/) {
+CommandResult run_info(const Arguments& arguments, const CommandProgress& progress) {
   const std::string path = store_of(arguments);
   SessionOptions options;
   options.use_consolidated = false;
@@ -84,7 +84,8 @@ CommandResult run_info(const Arguments& arguments, const CommandProgress& /*prog
   const auto session = Session::open(path, options);
   const zarrcore::Hierarchy& hierarchy = session->hierarchy();
   const zarrcore::ExaminedStore examined =
-      examine(hierarchy, false, [](double /*complete*/) { return true; });
+      examine(hierarchy, ExaminedParts::sizes,
+              [&](double complete) { return complete == 0 || progress(complete); });
   const bool is_consolidated =
       std::ranges::find(examined.consolidated, "") != examined.consolidated.end();
   CommandResult result;

@@ -2,19 +2,25 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
 #include <sstream>
 #include <vector>
 
 #include "driver/commands/examined.h"
 #include "driver/multidim/copied_array.h"
 #include "driver/multidim/session.h"
+#include "driver/stores/icechunk/icechunk_path.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/array/stored_chunks.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/store/locks.h"
 
 namespace gdal_zarr {
 
@@ -31,6 +37,38 @@ std::string progress_key(const std::string& path) {
   return zarrcore::join_path(path, ".gdal-zarr-progress");
 }
 
+void add_arrays(const zarrcore::Hierarchy& hierarchy, const std::string& group,
+                StoredArrays& arrays) {
+  for (const zarrcore::Child& child : hierarchy.children(group)) {
+    const std::string path = zarrcore::join_path(group, child.name);
+    switch (child.kind) {
+      case zarrcore::Child::Kind::array:
+        arrays.paths.push_back(path);
+        break;
+      case zarrcore::Child::Kind::group:
+        add_arrays(hierarchy, path, arrays);
+        break;
+      case zarrcore::Child::Kind::broken:
+        arrays.problems.push_back(child.problem);
+        break;
+    }
+  }
+}
+
+// Held while a command changes a store in place: another one would take its copies for leftovers.
+class RunningRechunk {
+ public:
+  RunningRechunk(zarrcore::Store& store, const std::string& path)
+      : folder_(path + '/' + std::string(kRechunkLock)), lock_(store.lock(kRechunkLock)) {}
+  ~RunningRechunk() { VSIRmdir(folder_.c_str()); }
+  RunningRechunk(const RunningRechunk&) = delete;
+  RunningRechunk& operator=(const RunningRechunk&) = delete;
+
+ private:
+  std::string folder_;
+  std::unique_ptr<zarrcore::StoreLock> lock_;
+};
+
 // The last step of an exchange of names.
 void erase_old(Session& session, const std::string& path) {
   if (session.icechunk() == nullptr) session.hierarchy().store()->erase(progress_key(path));
@@ -38,9 +76,15 @@ void erase_old(Session& session, const std::string& path) {
 }
 
 void take_name(Session& session, const std::string& path) {
+  const std::string made = path + std::string(kNew);
   const std::string name = last_name(path);
-  session.rename_node(path, name + std::string(kOld));
-  session.rename_node(path + std::string(kNew), name);
+  const std::string replaced = name + std::string(kOld);
+  if (session.icechunk() == nullptr && session.exchange_nodes(path, made)) {
+    session.rename_node(made, replaced);
+  } else {
+    session.rename_node(path, replaced);
+    session.rename_node(made, name);
+  }
   erase_old(session, path);
 }
 
@@ -138,8 +182,8 @@ std::shared_ptr<GDALMDArray> create_beside(MultidimDataset& dataset, GDALGroup& 
   return target;
 }
 
-}  // namespace
-
+// Ends the exchanges of names that a killed command has begun. The paths are those of all arrays of
+// the store.
 void end_exchanges(Session& session, std::span<const std::string> paths) {
   std::set<std::string> all(paths.begin(), paths.end());
   const auto rename = [&](const std::string& from, const std::string& to) {
@@ -156,15 +200,19 @@ void end_exchanges(Session& session, std::span<const std::string> paths) {
   }
 }
 
+// Removes the copies that a killed command has made of arrays that are not `wanted`.
 void erase_other_copies(Session& session, std::span<const std::string> paths,
                         std::span<const std::string> wanted) {
   for (const std::string& path : paths) {
     if (!path.ends_with(kNew)) continue;
     const std::string name = path.substr(0, path.size() - kNew.size());
-    if (std::ranges::find(wanted, name) == wanted.end()) session.erase_node(path);
+    if (std::ranges::find(wanted, name) != wanted.end()) continue;
+    session.erase_node(path);
+    if (session.icechunk() == nullptr) session.hierarchy().store()->erase(progress_key(name));
   }
 }
 
+// Continues the copy that a killed command has made of the array, if it is the same.
 void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstList options,
                    const CommandProgress& progress) {
   Session& session = dataset.session();
@@ -209,13 +257,13 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
     }
     session.flush();
     // GDAL has named dimensions that have no name, and the new array has the old one's place.
-    const auto old = session.hierarchy().node(path, zarrcore::NodeKind::array);
+    const auto old = session.array_metadata(path);
     session.writable_hierarchy().update_node(
         beside,
         [&](zarrcore::NodeMetadata& node) {
           auto& metadata = std::get<zarrcore::ArrayMetadata>(node);
-          metadata.attributes = std::get<zarrcore::ArrayMetadata>(*old).attributes;
-          metadata.dimension_names = std::get<zarrcore::ArrayMetadata>(*old).dimension_names;
+          metadata.attributes = old->attributes;
+          metadata.dimension_names = old->dimension_names;
         },
         zarrcore::NodeKind::array);
     if (!has_transactions) copy_other_files(session, before.keys(), path, beside);
@@ -228,6 +276,100 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
     throw;
   }
   take_name(session, path);
+}
+
+}  // namespace
+
+std::unique_ptr<MultidimDataset> open_multidim(const std::string& path, unsigned flags) {
+  const char* const drivers[] = {"Zarr", nullptr};
+  std::unique_ptr<GDALDataset> opened(GDALDataset::Open(
+      path.c_str(), GDAL_OF_MULTIDIM_RASTER | GDAL_OF_VERBOSE_ERROR | flags, drivers));
+  if (dynamic_cast<MultidimDataset*>(opened.get()) == nullptr) {
+    throw Error(path + " cannot be opened: " + CPLGetLastErrorMsg());
+  }
+  return std::unique_ptr<MultidimDataset>(static_cast<MultidimDataset*>(opened.release()));
+}
+
+StoredArrays arrays_of(const Session& session) {
+  StoredArrays arrays;
+  if (session.root_is_array()) {
+    arrays.paths.emplace_back();
+  } else {
+    add_arrays(session.hierarchy(), {}, arrays);
+  }
+  return arrays;
+}
+
+std::vector<std::string> rechunk_in_place(const std::string& path, CSLConstList options,
+                                          const ChooseArrays& choose,
+                                          const CommandProgress& progress) {
+  if (!has_icechunk_prefix(path) && !is_folder(path)) {
+    throw Error(path + ": only arrays of folders and of Icechunk repositories change in place");
+  }
+  auto dataset = open_multidim(path, GDAL_OF_UPDATE);
+  std::optional<RunningRechunk> running;
+  if (dataset->session().icechunk() == nullptr) {
+    zarrcore::Store& store = *dataset->session().hierarchy().store();
+    if (!store.traits().is_folder) {
+      throw Error(path + ": renaming is not a single operation there: use --into");
+    }
+    running.emplace(store, path);
+    dataset = open_multidim(path, GDAL_OF_UPDATE);  // as the command before has left it
+  }
+  Session& session = dataset->session();
+  if (session.root_is_array()) throw Error(path + ": the store is one array: use --into");
+  try {
+    end_exchanges(session, arrays_of(session).paths);
+    std::vector<std::string> arrays = choose(session);
+    erase_other_copies(session, arrays_of(session).paths, arrays);
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      rechunk_array(*dataset, arrays[i], options, [&](double complete) {
+        return progress((static_cast<double>(i) + complete) / static_cast<double>(arrays.size()));
+      });
+    }
+    session.flush();
+    std::vector<std::string> names;
+    std::ranges::transform(arrays, std::back_inserter(names), node_name);
+    session.commit_copy(name_nodes("rechunk", names));
+    return arrays;
+  } catch (const Error&) {
+    if (session.icechunk() != nullptr) session.roll_back();
+    throw;
+  }
+}
+
+RechunkState rechunk_state(const std::string& path) {
+  const std::string folder = path + '/' + std::string(kRechunkLock);
+  if (path.starts_with("/vsi") || !is_folder(folder)) return RechunkState::none;
+  try {
+    zarrcore::lock_folder(folder, zarrcore::LockMode::exclusive, std::chrono::milliseconds(0));
+    return RechunkState::interrupted;
+  } catch (const zarrcore::LockTimeout&) {
+    return RechunkState::running;
+  }
+}
+
+void end_interrupted_rechunk(const std::string& path,
+                             const std::set<std::string, std::less<>>& leftovers) {
+  auto dataset = open_multidim(path, GDAL_OF_UPDATE);
+  zarrcore::Store& store = *dataset->session().hierarchy().store();
+  const RunningRechunk running(store, path);
+  dataset = open_multidim(path, GDAL_OF_UPDATE);  // as the command before has left it
+  Session& session = dataset->session();
+  const auto find_arrays = [&] {
+    std::vector<std::string> paths = arrays_of(session).paths;
+    std::erase_if(paths, [&](const std::string& array) {
+      const bool is_temporary = array.ends_with(kUnfinishedCopy) || array.ends_with(kReplacedArray);
+      return is_temporary && !leftovers.contains(array);
+    });
+    return paths;
+  };
+  end_exchanges(session, find_arrays());
+  erase_other_copies(session, find_arrays(), {});
+  session.flush();
+  for (const std::string& leftover : leftovers) {
+    if (leftover != kRechunkLock) session.hierarchy().store()->erase_prefix(leftover);
+  }
 }
 
 }  // namespace gdal_zarr

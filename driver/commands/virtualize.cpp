@@ -92,7 +92,7 @@ CommandResult run_virtualize(const Arguments& arguments, const CommandProgress& 
   if (arguments.has("index")) add_indexed(arguments.text("index"), files);
   if (files.empty()) throw Error("there are no inputs");
   for (std::string& file : files) file = path_of_url(file);
-  if (!has_icechunk_scheme(store) && !has_icechunk_prefix(store) && path_exists(store)) {
+  if (!is_icechunk_name(store) && path_exists(store)) {
     throw Error(store + " already exists");
   }
   CubeOptions cube;

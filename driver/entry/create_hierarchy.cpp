@@ -141,6 +141,26 @@ class RoomMaker {
   std::set<std::string> replaced_;
 };
 
+// GDAL gives dimensions other names if some of this name have another length.
+void copy_dimension_names(const Session& from, const std::string& path, Session& to) {
+  const auto source = from.array_metadata(path);
+  const auto copy = to.array_metadata(path);
+  if (!source || !copy || source->dimension_names.size() != copy->dimension_names.size()) return;
+  auto names = copy->dimension_names;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (source->dimension_names[i] && !source->dimension_names[i]->empty()) {
+      names[i] = source->dimension_names[i];
+    }
+  }
+  if (names == copy->dimension_names) return;
+  to.writable_hierarchy().update_node(
+      path,
+      [&](zarrcore::NodeMetadata& node) {
+        std::get<zarrcore::ArrayMetadata>(node).dimension_names = names;
+      },
+      zarrcore::NodeKind::array);
+}
+
 // What groups of another Zarr store state of positions and pyramids, which GDAL's objects do not
 // show (shown_attributes()), and GDAL's sidecars of the arrays.
 void copy_hidden(const GDALGroup& source, const Session& from, const std::string& group,
@@ -154,6 +174,9 @@ void copy_hidden(const GDALGroup& source, const Session& from, const std::string
     to.change_attributes(group, [&](zarrcore::Json& attributes) {
       for (const auto& [name, value] : hidden.items()) attributes[name] = value;
     });
+  }
+  for (const std::string& name : source.GetMDArrayNames()) {
+    copy_dimension_names(from, zarrcore::join_path(group, name), to);
   }
   const auto& from_store = from.hierarchy().store();
   const auto& to_store = to.hierarchy().store();
@@ -211,6 +234,7 @@ struct WatchedProgress {
 bool copy_nodes(GDALDataset& source, MultidimDataset& copy, bool is_strict, OptionList options,
                 GDALProgressFunc progress, void* progress_data) {
   HoldMessages messages;
+  copy.session().dimensions().allow_lengths();
   if (copy.session().icechunk() != nullptr) {
     RoomMaker(*source.GetRootGroup(), copy.session(), CPLFetchBool(options, "OVERWRITE", false));
   }

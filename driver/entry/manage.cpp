@@ -50,7 +50,7 @@ std::string whole_store(const char* name) {
   const auto refuse_repository = [&] {
     throw Error(path + " is an Icechunk repository, which cannot be removed, renamed or copied");
   };
-  if (has_icechunk_scheme(name) || has_icechunk_prefix(path)) refuse_repository();
+  if (is_icechunk_name(path)) refuse_repository();
   // A listing from before the store was created does not show it.
   if (!VSIIsLocal(path.c_str())) VSICurlPartialClearCache(CPLGetPath(path.c_str()));
   GDALOpenInfo info(path.c_str(), GA_ReadOnly);
@@ -64,7 +64,7 @@ std::string whole_store(const char* name) {
 
 bool is_repository(const char* name) {
   const std::string path = without_file_scheme(name);
-  return has_icechunk_scheme(path) || has_icechunk_prefix(path) ||
+  return is_icechunk_name(path) ||
          (VSIIsLocal(path.c_str()) && is_folder(path) && is_only_icechunk(path));
 }
 

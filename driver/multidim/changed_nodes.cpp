@@ -133,6 +133,14 @@ void Session::rename_node(const std::string& node_path, const std::string& name)
   move_objects(node_path, new_path);
 }
 
+bool Session::exchange_nodes(const std::string& node_path, const std::string& other) {
+  flush();
+  if (!writable_hierarchy().exchange_nodes(node_path, other)) return false;
+  forget_objects(node_path);
+  forget_objects(other);
+  return true;
+}
+
 void Session::move_objects(const std::string& node_path, const std::string& new_path) {
   const auto move = [&](auto& objects) {
     const std::lock_guard lock(mutex_);

@@ -109,9 +109,12 @@ class DimensionCatalog {
                             std::uint64_t size) const;
 
   // Creates a dimension that no array has yet. It lasts as long as the session. Throws
-  // zarrcore::Error when the group already has one of this name.
+  // zarrcore::Error when the group already has one of this name, with allow_lengths() also of this
+  // length.
   std::shared_ptr<Dimension> create(const std::string& group, const std::string& name,
                                     const AxisRole& role, std::uint64_t size);
+  // Called before others use the catalog.
+  void allow_lengths() { allows_lengths_ = true; }
   // The dimensions that create() has created in a group.
   std::vector<std::shared_ptr<Dimension>> created_in(const std::string& group);
   // Forgets the dimensions created in a group that was removed, or below it.
@@ -138,6 +141,7 @@ class DimensionCatalog {
 
   const StoredNodes& nodes_;
   MakeDimension make_;
+  bool allows_lengths_ = false;
   mutable std::mutex mutex_;
   std::map<DimensionKey, std::weak_ptr<Dimension>> live_;
   std::map<std::string, std::vector<Created>> created_;  // by group

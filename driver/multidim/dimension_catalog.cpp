@@ -145,8 +145,9 @@ std::shared_ptr<Dimension> DimensionCatalog::create(const std::string& group,
   {
     const std::lock_guard lock(mutex_);
     auto& created = created_[group];
-    if (std::any_of(created.begin(), created.end(),
-                    [&](const Created& other) { return other.name == name; })) {
+    if (std::any_of(created.begin(), created.end(), [&](const Created& other) {
+          return other.name == name && (other.size == size || !allows_lengths_);
+        })) {
       throw zarrcore::Error("group /" + group + " already has a dimension " + name);
     }
     created.push_back({name, role, size});

@@ -80,9 +80,8 @@ std::shared_ptr<Session> Session::create(const std::string& path, const zarrcore
   SessionOptions writable = options;
   writable.is_writable = true;
   const std::shared_ptr<Session> session(new Session(path, writable));
-  const auto archive = parse_zip_target(path);
-  session->is_archive_ = archive.has_value();
-  if (!store) store = archive ? make_zip_store(path, *archive) : make_store(path);
+  session->is_archive_ = parse_zip_target(path).has_value();
+  if (!store) store = make_new_store(path);
   check_is_writable(*store, format);
   session->hierarchy_ =
       zarrcore::Hierarchy::create(std::move(store), format, zarrcore::GroupMetadata{},

@@ -189,6 +189,9 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   // Renames a node within its group. The objects of the node and of all nodes below it stay valid,
   // with their new paths.
   void rename_node(const std::string& node_path, const std::string& name);
+  // Exchanges the names of two nodes; see Hierarchy::exchange_nodes(). Every use of their objects
+  // is an error from then on.
+  bool exchange_nodes(const std::string& node_path, const std::string& other);
 
   // An object that does not exist any more has not put everything: closing the dataset is this
   // error, and a new archive stays incomplete.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/open_references.h"
@@ -102,6 +103,16 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
     if (!is_parquet) throw;
   }
   return open(open_reference_store({ReferenceKind::parquet, folder}, ReferenceCheck::lenient));
+}
+
+std::shared_ptr<zarrcore::Store> make_new_store(const std::string& path) {
+  const auto archive = parse_zip_target(path);
+  return archive ? make_zip_store(path, *archive) : make_store(path);
+}
+
+bool is_new_folder(const std::string& name) {
+  return !name.starts_with("/vsi") && !has_prefix(name) && !has_file_scheme(name) &&
+         !is_icechunk_name(name) && !parse_zip_target(name);
 }
 
 std::string path_of_cached_references(const std::string& path) {

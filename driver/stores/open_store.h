@@ -32,6 +32,12 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(
     const std::string& path, bool lists_chunks, const zarrcore::HierarchyOptions& options,
     const std::optional<ProbedFolder>& folder = std::nullopt);
 
+// The store for a new Zarr at a path, where nothing exists: a folder, or an archive.
+std::shared_ptr<zarrcore::Store> make_new_store(const std::string& path);
+
+// Returns true if a new store of this name is a folder in the file system of this computer.
+bool is_new_folder(const std::string& name);
+
 // Returns true if `path` is a JSON document of references, as far as that shows without reading all
 // of it.
 bool is_json_references(const std::string& path);

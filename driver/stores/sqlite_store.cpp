@@ -21,8 +21,8 @@
 namespace gdal_zarr {
 namespace {
 
+using zarrcore::AccessFailure;
 using zarrcore::Buffer;
-using zarrcore::Error;
 
 // Pages of a database are as large as this at most. The first one has its tables.
 constexpr int kMaxPage = 1 << 16;
@@ -149,8 +149,9 @@ class SqliteStore final : public zarrcore::Store {
     Dataset dataset(GDALDataset::Open(path_.c_str(), GDAL_OF_VECTOR | GDAL_OF_READONLY, drivers));
     if (dataset) return dataset;
     const bool has_driver = GDALGetDriverByName("SQLite") != nullptr;
-    throw Error(path_ + " cannot be opened: " +
-                (has_driver ? QuietCall::reason() : "GDAL's driver SQLite is not available"));
+    throw AccessFailure(
+        path_ + " cannot be opened: " +
+        (has_driver ? QuietCall::reason() : "GDAL's driver SQLite is not available"));
   }
 
   // For one thread at a time, as datasets of GDAL are.
@@ -175,7 +176,9 @@ class SqliteStore final : public zarrcore::Store {
       if (rows) {
         for (const auto& row : *rows) use(*row);
       }
-      if (CPLGetLastErrorType() == CE_Failure) throw Error(path_ + ": " + QuietCall::reason());
+      if (CPLGetLastErrorType() == CE_Failure) {
+        throw AccessFailure(path_ + ": " + QuietCall::reason());
+      }
     }
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(dataset));
@@ -194,7 +197,7 @@ class SqliteStore final : public zarrcore::Store {
     if (bytes) return std::move(*bytes);
     query(value_where("hex(" + what + ")", key),
           [&](const OGRFeature& row) { bytes = bytes_of_digits(row.GetFieldAsString(0), size); });
-    if (!bytes) throw Error(path_ + " was changed while it was read");
+    if (!bytes) throw AccessFailure(path_ + " was changed while it was read");
     return std::move(*bytes);
   }
 
@@ -206,8 +209,8 @@ class SqliteStore final : public zarrcore::Store {
     int count = 0;
     const GByte* data = row.GetFieldAsBinary(column, &count);
     if (data == nullptr || static_cast<std::uint64_t>(count) != size) {
-      throw Error("GDAL reads " + std::to_string(count) + " bytes of a value where " +
-                  std::to_string(size) + " are expected");
+      throw AccessFailure("GDAL reads " + std::to_string(count) + " bytes of a value where " +
+                          std::to_string(size) + " are expected");
     }
     std::copy_n(reinterpret_cast<const std::byte*>(data), size, bytes.data());
     return bytes;

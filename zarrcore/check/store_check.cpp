@@ -19,7 +19,7 @@ namespace {
 
 // Of the values that belong to no node, how many are named.
 constexpr std::size_t kMaxNamedForeign = 20;
-constexpr std::uint64_t kValuesBetweenCalls = 4096;
+constexpr std::uint64_t kValuesBetweenCalls = 1024;
 
 // An error of an array without what every message about this store begins with.
 std::string without_store(std::string_view problem, const Store& store) {
@@ -42,14 +42,15 @@ class Examination {
         format_(hierarchy.format()),
         store_(*hierarchy.store()),
         context_(std::move(context)),
-        options_(options) {}
+        options_(options),
+        chunks_(store_, context_, options_) {}
 
   ExaminedStore run() {
     examine_nodes();
     examine_values();
-    for (std::size_t i = 0; i < checks_.size(); ++i) {
-      checks_[i].finish();
-      report(examined_.arrays[i], checks_[i].result());
+    chunks_.finish();
+    for (std::size_t i = 0; i < examined_.arrays.size(); ++i) {
+      report(examined_.arrays[i], chunks_.result(i));
     }
     std::stable_sort(examined_.findings.begin(), examined_.findings.end(),
                      [](const Finding& a, const Finding& b) {
@@ -81,11 +82,12 @@ class Examination {
   std::shared_ptr<Context> context_;
   const ExamineOptions& options_;
   ExaminedStore examined_;
-  std::vector<ChunkCheck> checks_;                          // of each array
+  ChunkCheck chunks_;
   std::unordered_map<std::string, std::size_t> by_prefix_;  // arrays, by the prefix of their chunks
   NodesByKey nodes_;
   std::vector<std::string> broken_;  // nodes, of which nothing is known
   std::uint64_t values_ = 0;
+  double expected_ = 0;  // chunks of all grids
 };
 
 void Examination::examine_nodes() {
@@ -163,21 +165,26 @@ void Examination::add_array(const std::string& path, const ArrayMetadata& metada
   }
   ExaminedArray examined{.path = path, .metadata = metadata};
   examined.grid_chunks = chunks_of_grid(array->state().grid);
-  by_prefix_.emplace(metadata.chunk_prefix, examined_.arrays.size());
+  if (!options_.counts_bytes) examined.bytes = std::nullopt;
+  expected_ += static_cast<double>(examined.grid_chunks);
+  by_prefix_.emplace(metadata.chunk_prefix, chunks_.add_array(std::move(array)));
   examined_.arrays.push_back(std::move(examined));
-  checks_.emplace_back(std::move(array), options_);
 }
 
 void Examination::examine_values() {
   const auto use = [this](std::string_view key, std::optional<std::uint64_t> size) {
     use_value(key, size);
-    ++values_;
-    const bool is_due = values_ % kValuesBetweenCalls == 0 && options_.progress;
-    if (is_due && !options_.progress(values_)) {
-      throw Error("the examination was stopped");
-    }
+    if (++values_ % kValuesBetweenCalls == 0) options_.progress(values_, expected_);
   };
-  store_.visit_values("", use, {.with_temporary_files = true});
+  const auto wants_size = [this](std::string_view key) {
+    const auto number = options_.counts_bytes ? std::nullopt : find_array_of(key);
+    return options_.counts_bytes || (number && chunks_.reads_indexes(*number));
+  };
+  store_.visit_values("", use, {.with_temporary_files = true, .wants_size = wants_size});
+  const auto is_stored = [this](const auto& node) { return store_.has(node.first); };
+  if (values_ == 0 && std::ranges::any_of(nodes_, is_stored)) {
+    throw AccessFailure(store_.description() + " does not list its values");
+  }
   for (const std::string& path : examined_.leftovers) {
     add(Finding::Kind::leftover, path, "an interrupted change of the layout has left this");
   }
@@ -207,15 +214,14 @@ void Examination::use_value(std::string_view key, std::optional<std::uint64_t> s
   if (const auto position = find_array_of(key)) {
     ExaminedArray& array = examined_.arrays[*position];
     if (const auto chunk = chunk_of_key(array.metadata, key)) {
-      ChunkCheck& check = checks_[*position];
-      if (!is_in_grid(*chunk, check.array().state().grid)) {
+      if (!is_in_grid(*chunk, chunks_.array(*position).state().grid)) {
         array.outside.emplace_back(key);
         return;
       }
       ++array.chunks;
       if (!array.first_chunk) array.first_chunk = chunk;
       array.bytes = array.bytes && size ? std::optional(*array.bytes + *size) : std::nullopt;
-      check.add({*chunk, size});
+      chunks_.add({*position, *chunk, size});
       return;
     }
   }

@@ -43,9 +43,10 @@ ZARRCORE_API std::string_view name_of(Finding::Kind kind);
 struct ExaminedArray {
   std::string path;
   ArrayMetadata metadata;
-  std::uint64_t grid_chunks = 0;           // that the grid has, at most UINT64_MAX
-  std::uint64_t chunks = 0;                // that are stored
-  std::optional<std::uint64_t> bytes = 0;  // of these; nullopt if listing does not show all sizes
+  std::uint64_t grid_chunks = 0;  // that the grid has, at most UINT64_MAX
+  std::uint64_t chunks = 0;       // that are stored
+  // Of these; nullopt if listing does not show all sizes, or they are not to be counted.
+  std::optional<std::uint64_t> bytes = 0;
   std::optional<std::uint64_t> inner_chunks = {};              // of shards, by their indexes
   std::optional<std::vector<std::uint64_t>> first_chunk = {};  // one that is stored
   std::vector<std::string> outside = {};                       // keys of chunks outside of the grid
@@ -71,13 +72,15 @@ struct ExaminedStore {
 struct ExamineOptions {
   // How the names of nodes end that are made for a time while an array gets another layout.
   std::vector<std::string_view> temporary_names = {};
+  bool counts_bytes = true;   // of stored chunks
   bool reads_indexes = true;  // of shards
   bool reads_chunks = false;  // decodes all chunks
   ReadOptions read = {};
   RunTogether run_together = {};  // how documents of slow stores are read
-  // Called with the number of values that have been listed; false ends the examination with an
-  // Error.
-  std::function<bool(std::uint64_t values)> progress = {};
+  // Called with the number of values that have been listed and examined, and that of the chunks of
+  // all grids, of which some may be missing. May throw, which ends the examination.
+  std::function<void(std::uint64_t values, double expected)> progress = [](std::uint64_t /*values*/,
+                                                                           double /*expected*/) {};
 };
 
 // `hierarchy` has been opened for reading, without consolidated metadata. Throws Error when its

@@ -159,6 +159,9 @@ class ZARRCORE_API Hierarchy {
   void erase_documents();
   // Renames a node within its group. Not the root.
   void rename_node(const std::string& path, const std::string& name);
+  // Exchanges the names of two nodes of a group, of which no changes are pending, in a single
+  // operation. Returns false if the store cannot; the nodes then stay.
+  bool exchange_nodes(const std::string& path, const std::string& other);
   // Puts updated metadata, of one node or of all. flush() also puts consolidated metadata that is
   // missing because nodes have changed. After a failure, the next call tries again.
   void flush_node(const std::string& path);

@@ -309,11 +309,35 @@ void HierarchyEditor::rename(const std::string& path, const std::string& name) {
   });
 }
 
+bool HierarchyEditor::exchange(const std::string& path, const std::string& other) {
+  // Documents and chunks would be two operations.
+  if (format_.node_prefixes(path) != std::vector{path}) return false;
+  const std::lock_guard one_at_a_time(mutex_);
+  return with_context(name_of(path), [&] {
+    const auto lock = copies().lock();
+    bool are_exchanged = false;
+    change_documents({std::string(parent_path(path))}, [&] {
+      are_exchanged = store_.rename_prefix(path, other, {.exchanges = true});
+      copies_->forget_content();
+      forget(path);
+      forget(other);
+    });
+    return are_exchanged;
+  });
+}
+
+bool Hierarchy::exchange_nodes(const std::string& path, const std::string& other) {
+  return editor_->exchange(path, other);
+}
+
 // Where documents and chunks are apart, both names exist for a moment: a program that is killed
 // loses nothing.
 void HierarchyEditor::rename_values(const std::string& path, const std::string& target) {
   const std::vector<std::string> from = format_.node_prefixes(path);
-  if (from == std::vector{path}) return store_.rename_prefix(path, target);
+  if (from == std::vector{path}) {
+    store_.rename_prefix(path, target);
+    return;
+  }
   const std::vector<std::string> to = format_.node_prefixes(target);
   const DocumentSource stored = stored_documents(store_);
   std::vector<std::string> old_keys;

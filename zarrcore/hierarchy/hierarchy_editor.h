@@ -34,6 +34,7 @@ class HierarchyEditor {
   void create(const std::string& path, NodeMetadata metadata);
   void erase(std::span<const std::string> paths);
   void rename(const std::string& path, const std::string& name);
+  bool exchange(const std::string& path, const std::string& other);
   // node_metadata.cpp has these.
   void update(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
               std::optional<NodeKind> wanted);

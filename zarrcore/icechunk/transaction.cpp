@@ -174,9 +174,12 @@ void Transaction::erase_prefix(std::string_view prefix, std::span<const std::str
   erase_all(list_all(prefix));
 }
 
-void Transaction::rename_prefix(std::string_view from, std::string_view to) {
+bool Transaction::rename_prefix(std::string_view from, std::string_view to,
+                                const RenameOptions& options) {
+  if (options.exchanges) return false;
   check_key(to);
   naming(from, [&] { session_->rename(from, to); });
+  return true;
 }
 
 }  // namespace zarrcore::icechunk

@@ -119,7 +119,8 @@ class Transaction final : public Store {
                  const PutOptions& options = {}) override;
   bool erase(std::string_view key, const EraseOptions& options = {}) override;
   void erase_prefix(std::string_view prefix, std::span<const std::string> first) override;
-  void rename_prefix(std::string_view from, std::string_view to) override;
+  bool rename_prefix(std::string_view from, std::string_view to,
+                     const RenameOptions& options = {}) override;
 
  private:
   class Session;

@@ -142,6 +142,10 @@ ArrayMetadata migrated_to_v3(ArrayMetadata array) {
   if (!array.fill_value && !array.data_type.is_variable()) {
     array.fill_value.emplace(array.data_type.item_size);
   }
+  // With the same separator, v3 has another key for each chunk.
+  if (array.chunk_key_encoding.kind == ChunkKeyEncoding::Kind::draft) {
+    array.chunk_key_encoding.kind = ChunkKeyEncoding::Kind::default_;
+  }
   array.fill_value_is_mandatory = true;
   array.fill_value_attribute_is_base64 = true;
   // Unknown members of v2 documents contain nothing that v3 readers need.

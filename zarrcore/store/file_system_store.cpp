@@ -221,8 +221,9 @@ DirectoryListing FileSystemStore::list(std::string_view prefix, const ListOption
   const std::string path = prefix.empty() ? folders_.root() : file_of(prefix);
   DirectoryListing listing;
   with_context(path, [&] {
-    visit_folder(path, [&](std::string_view name, EntryKind kind) {
-      const auto listed = listed_kind(prefix, name, kind);
+    visit_folder(path, [&](const FolderEntry& entry) {
+      const std::string_view name = entry.name;
+      const auto listed = listed_kind(prefix, name, entry.kind);
       if (!listed || name.ends_with(kTemporarySuffix)) return true;
       // A broken link is listed as a key: reading it reports the error.
       (*listed == EntryKind::other ? listing.keys : listing.prefixes).emplace_back(name);
@@ -240,14 +241,15 @@ void FileSystemStore::visit_values(std::string_view prefix, const VisitValue& vi
   const std::string path = prefix.empty() ? folders_.root() : file_of(prefix);
   std::vector<std::string> prefixes;
   with_context(path, [&] {
-    visit_folder(path, [&](std::string_view name, EntryKind kind) {
-      const auto listed = listed_kind(prefix, name, kind);
+    visit_folder(path, [&](const FolderEntry& entry) {
+      const std::string_view name = entry.name;
+      const auto listed = listed_kind(prefix, name, entry.kind);
       if (!listed) return true;
       if (name.ends_with(kTemporarySuffix) && !options.with_temporary_files) return true;
       if (*listed == EntryKind::other) {
-        std::error_code error;
-        const auto size = fs::file_size(path_of_utf8(path + '/' + std::string(name)), error);
-        visit(join_path(prefix, name), error ? std::nullopt : std::optional<std::uint64_t>(size));
+        const std::string key = join_path(prefix, name);
+        const bool wants_size = !options.wants_size || options.wants_size(key);
+        visit(key, wants_size ? entry.size() : std::nullopt);
       } else if (is_valid_segment(name)) {
         prefixes.push_back(join_path(prefix, name));
       } else {
@@ -269,16 +271,27 @@ void FileSystemStore::erase_prefix(std::string_view prefix, std::span<const std:
   sync_if_durable(folder_of(path));
 }
 
-void FileSystemStore::rename_prefix(std::string_view from, std::string_view to) {
+bool FileSystemStore::rename_prefix(std::string_view from, std::string_view to,
+                                    const RenameOptions& options) {
   const std::string source = file_of(from);
   const std::string target = file_of(to);
-  with_context(source, [&] {
+  return with_context(source, [&] {
     folders_.check(source);
-    folders_.make(folder_of(target));
-    with_context({"cannot become ", target}, [&] { rename_folder(source, target); });
-    folders_.rename(source, target);
+    if (options.exchanges) {
+      folders_.check(target);
+      if (!exchange_folders(source, target)) return false;
+      const std::string between = target + '\n';
+      folders_.rename(target, between);
+      folders_.rename(source, target);
+      folders_.rename(between, source);
+    } else {
+      folders_.make(folder_of(target));
+      with_context({"cannot become ", target}, [&] { rename_folder(source, target); });
+      folders_.rename(source, target);
+    }
     sync_if_durable(folder_of(target));
     sync_if_durable(folder_of(source));
+    return true;
   });
 }
 

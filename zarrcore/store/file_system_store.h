@@ -56,7 +56,8 @@ class ZARRCORE_API FileSystemStore final : public Store {
   void visit_values(std::string_view prefix, const VisitValue& visit,
                     const VisitOptions& options) override;
   void erase_prefix(std::string_view prefix, std::span<const std::string> first) override;
-  void rename_prefix(std::string_view from, std::string_view to) override;
+  bool rename_prefix(std::string_view from, std::string_view to,
+                     const RenameOptions& options) override;
   std::optional<Parent> parent() const override;
   std::string description() const override { return folders_.root(); }
 

@@ -51,8 +51,9 @@ class ZARRCORE_API ForwardingStore : public Store {
   void erase_prefix(std::string_view prefix, std::span<const std::string> first) override {
     inner_->erase_prefix(prefix, first);
   }
-  void rename_prefix(std::string_view from, std::string_view to) override {
-    inner_->rename_prefix(from, to);
+  bool rename_prefix(std::string_view from, std::string_view to,
+                     const RenameOptions& options) override {
+    return inner_->rename_prefix(from, to, options);
   }
   std::unique_ptr<StoreLock> lock(std::string_view prefix) override { return inner_->lock(prefix); }
   void flush() override { inner_->flush(); }

@@ -160,10 +160,12 @@ void ListedStore::erase_prefix(std::string_view prefix, std::span<const std::str
   forget_folders();
 }
 
-void ListedStore::rename_prefix(std::string_view from, std::string_view to) {
+bool ListedStore::rename_prefix(std::string_view from, std::string_view to,
+                                const RenameOptions& options) {
   forget_folders();
-  inner().rename_prefix(from, to);
+  const bool is_done = inner().rename_prefix(from, to, options);
   forget_folders();
+  return is_done;
 }
 
 }  // namespace zarrcore

@@ -27,7 +27,8 @@ class ListedStore final : public ForwardingStore {
   bool erase(std::string_view key, const EraseOptions& options = {}) override;
   void erase_all(std::span<const std::string> keys) override;
   void erase_prefix(std::string_view prefix, std::span<const std::string> first) override;
-  void rename_prefix(std::string_view from, std::string_view to) override;
+  bool rename_prefix(std::string_view from, std::string_view to,
+                     const RenameOptions& options) override;
 
  private:
   using Names = std::set<std::string, std::less<>>;

@@ -162,7 +162,8 @@ void remove_abandoned_file(const std::string& path) noexcept {
 void remove_abandoned_files(const std::string& path) {
   const std::string folder = folder_of(path);
   const std::string start = '.' + path.substr(path.rfind('/') + 1) + '.';
-  visit_folder(folder, [&](std::string_view name, EntryKind) {
+  visit_folder(folder, [&](const FolderEntry& entry) {
+    const std::string_view name = entry.name;
     if (name.starts_with(start) && is_temporary_file(name)) {
       remove_abandoned_file(folder + '/' + std::string(name));
     }

@@ -56,10 +56,18 @@ bool is_changed_here_alone(const std::string& path);
 
 enum class EntryKind : std::uint8_t { folder, link_to_folder, other };
 
-// Calls `visit` with the name of each entry of a folder, in any order, until it returns false. Does
-// nothing when the folder does not exist. Throws Error when it cannot be read.
+struct FolderEntry {
+  std::string_view name;
+  EntryKind kind;
+  // Its size in bytes, or that of the file that a link leads to; nullopt if it is no file. May take
+  // a call of the system.
+  std::function<std::optional<std::uint64_t>()> size;
+};
+
+// Calls `visit` with each entry of a folder, in any order, until it returns false. Does nothing
+// when the folder does not exist. Throws Error when it cannot be read.
 void visit_folder(const std::string& path,
-                  const std::function<bool(std::string_view name, EntryKind kind)>& visit);
+                  const std::function<bool(const FolderEntry& entry)>& visit);
 
 enum class FolderCreation : std::uint8_t { created, existing, impossible };
 // Creates a folder; other programs may do so at the same time. Impossible when its parent does not
@@ -95,6 +103,9 @@ void remove_folder(const std::string& path);
 
 // Throws Error without the path.
 void rename_folder(const std::string& from, const std::string& to);
+// Exchanges the names of two folders in a single operation; false if the system or their file
+// system cannot, or they do not both exist.
+bool exchange_folders(const std::string& first, const std::string& second) noexcept;
 
 // An open file that closes itself. Other programs can replace, rename and remove it meanwhile, on
 // Windows if its file system can do so: NTFS can; network drives and memory cards often cannot.

@@ -112,7 +112,7 @@ FolderCreation make_folder(const std::string& path) {
 
 // Does not use std::filesystem, whose iterators allocate memory in functions that cannot throw.
 void visit_folder(const std::string& path,
-                  const std::function<bool(std::string_view name, EntryKind kind)>& visit) {
+                  const std::function<bool(const FolderEntry& entry)>& visit) {
   const int descriptor =
       open_descriptor([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(
@@ -140,7 +140,14 @@ void visit_folder(const std::string& path,
         kind = is_folder(AT_SYMLINK_NOFOLLOW) ? EntryKind::folder : EntryKind::link_to_folder;
       }
     }
-    if (!visit(name, kind)) return;
+    // Relative to the folder, the system does not look up its path for each entry.
+    const auto size = [&]() -> std::optional<std::uint64_t> {
+      struct stat status;
+      const bool is_file = ::fstatat(::dirfd(folder.get()), entry->d_name, &status, 0) == 0 &&
+                           S_ISREG(status.st_mode);
+      return is_file ? std::optional(static_cast<std::uint64_t>(status.st_size)) : std::nullopt;
+    };
+    if (!visit({name, kind, size})) return;
   }
 }
 
@@ -204,6 +211,15 @@ void rename_folder(const std::string& from, const std::string& to) {
   std::error_code error;
   fs::rename(from, to, error);
   if (error) throw Error(error.message());
+}
+
+bool exchange_folders([[maybe_unused]] const std::string& first,
+                      [[maybe_unused]] const std::string& second) noexcept {
+#ifdef RENAME_EXCHANGE
+  return ::renameat2(AT_FDCWD, first.c_str(), AT_FDCWD, second.c_str(), RENAME_EXCHANGE) == 0;
+#else
+  return false;
+#endif
 }
 
 }  // namespace zarrcore

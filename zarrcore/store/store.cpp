@@ -134,7 +134,9 @@ void Store::erase_prefix(std::string_view prefix, std::span<const std::string> f
   erase_all(list_all(prefix));
 }
 
-void Store::rename_prefix(std::string_view from, std::string_view to) {
+bool Store::rename_prefix(std::string_view from, std::string_view to,
+                          const RenameOptions& options) {
+  if (options.exchanges) return false;
   check_key(from);
   check_key(to);
   // Documents are copied last and erased first: wherever a node exists, it has all its chunks.
@@ -161,6 +163,7 @@ void Store::rename_prefix(std::string_view from, std::string_view to) {
     std::rethrow_exception(error);
   }
   erase_prefix(from, {documents, keys.end()});
+  return true;
 }
 
 std::optional<Store::Parent> Store::parent() const {

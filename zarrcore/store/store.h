@@ -185,6 +185,8 @@ struct VisitOptions {
   // Visits the temporary files of writers as well, where they are files of the store: their keys
   // end with kTemporarySuffix.
   bool with_temporary_files = false;
+  // Returns true for values whose size the caller needs, if each takes a request; empty for all.
+  std::function<bool(std::string_view key)> wants_size = {};
 };
 
 struct ListOptions {
@@ -213,6 +215,11 @@ struct PutOptions {
   Durability durability = Durability::none;
 };
 using EraseOptions = PutOptions;
+
+struct RenameOptions {
+  // Values exist below both prefixes, and are exchanged in a single operation.
+  bool exchanges = false;
+};
 
 class ZARRCORE_API Store {
  public:
@@ -306,8 +313,9 @@ class ZARRCORE_API Store {
 
   // Moves the values below `from` to keys below `to`, where no values exist. If this is not a
   // single operation, no value is removed before all are copied; if copying fails, the copies are
-  // removed.
-  virtual void rename_prefix(std::string_view from, std::string_view to);
+  // removed. Returns false, and does nothing, if the store cannot do what the options say.
+  virtual bool rename_prefix(std::string_view from, std::string_view to,
+                             const RenameOptions& options = {});
 
   // Acquires a lock, for which other threads and processes wait: for reading values directly below
   // `prefix` and putting new ones that depend on them. A thread must not hold two locks. Null if

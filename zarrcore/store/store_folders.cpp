@@ -30,7 +30,8 @@ void remember(std::unordered_set<std::string>& folders, const std::string& folde
 bool remove_abandoned_in(const std::string& folder, std::size_t& max_files,
                          std::deque<std::string>* found) {
   bool is_complete = true;
-  visit_folder(folder, [&](std::string_view name, EntryKind kind) {
+  visit_folder(folder, [&](const FolderEntry& entry) {
+    const auto& [name, kind, size] = entry;
     is_complete = max_files > 0;
     if (!is_complete) return false;
     --max_files;

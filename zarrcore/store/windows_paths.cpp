@@ -143,12 +143,18 @@ FolderCreation make_folder(const std::string& path) {
 }
 
 void visit_folder(const std::string& path,
-                  const std::function<bool(std::string_view name, EntryKind kind)>& visit) {
+                  const std::function<bool(const FolderEntry& entry)>& visit) {
   const DWORD error =
       visit_entries(wide_path(path), [&](std::wstring_view name, const WIN32_FIND_DATAW& entry) {
         EntryKind kind = is_folder_entry(entry) ? EntryKind::folder : EntryKind::other;
         if (kind == EntryKind::folder && is_link(entry)) kind = EntryKind::link_to_folder;
-        return visit(windows::utf8_of(name), kind);
+        const std::string utf8 = windows::utf8_of(name);
+        const auto size = [&]() -> std::optional<std::uint64_t> {
+          std::error_code error;
+          const auto bytes = std::filesystem::file_size(path_of_utf8(path + '/' + utf8), error);
+          return error ? std::nullopt : std::optional<std::uint64_t>(bytes);
+        };
+        return visit({utf8, kind, size});
       });
   // ERROR_DIRECTORY: it is a file.
   if (error == ERROR_SUCCESS || error == ERROR_DIRECTORY || windows::is_absent(error)) return;
@@ -215,6 +221,10 @@ void rename_folder(const std::string& from, const std::string& to) {
     return ::MoveFileExW(source.c_str(), target.c_str(), 0) != 0 ? ERROR_SUCCESS : last_error();
   });
   if (error != ERROR_SUCCESS) windows::fail(error);
+}
+
+bool exchange_folders(const std::string& /*first*/, const std::string& /*second*/) noexcept {
+  return false;
 }
 
 }  // namespace zarrcore

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <fstream>
 #include <future>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -209,6 +210,16 @@ TEST_F(FileSystemStoreTest, TheFilesOfInterruptedPutsAreNotListed) {
   store_.visit_values("", [&](std::string_view key, auto) { all.emplace(key); },
                       {.with_temporary_files = true});
   EXPECT_EQ(all, (std::set<std::string>{"a", ".a.123.0.zarr-partial"}));
+}
+
+TEST_F(FileSystemStoreTest, SizesThatAreNotWantedAreNotFound) {
+  store_.put("a/b", bytes_of("12"));
+  store_.put("c", bytes_of("123"));
+  std::map<std::string, std::optional<std::uint64_t>> sizes;
+  store_.visit_values("", [&](std::string_view key, auto size) { sizes.emplace(key, size); },
+                      {.wants_size = [](std::string_view key) { return key == "c"; }});
+  EXPECT_EQ(sizes.at("a/b"), std::nullopt);
+  EXPECT_EQ(sizes.at("c"), 3);
 }
 
 TEST_F(FileSystemStoreTest, AFileThatCannotBeOpenedIsAnErrorAndNotAbsent) {
@@ -421,6 +432,21 @@ TEST_F(MovedFolderTest, NodesThatTheStoreMovesOrRemovesAreNotMissed) {
   store.put("b/a/c/0", bytes_of("newer"));
   EXPECT_EQ(store.get("b/a/c/0")->text(), "newer");
   EXPECT_EQ(store.get("a/c/0"), std::nullopt);
+}
+
+TEST_F(MovedFolderTest, PrefixesAreExchangedAtOnceOrNotAtAll) {
+  FileSystemStore files(root());
+  Store& store = files;
+  store.put("b/zarr.json", bytes_of("b"));
+  store.get("a/zarr.json");
+  store.get("b/zarr.json");
+  EXPECT_FALSE(store.rename_prefix("a", "absent", {.exchanges = true}));
+#ifdef __linux__
+  EXPECT_TRUE(store.rename_prefix("a", "b", {.exchanges = true}));
+  EXPECT_EQ(store.get("a/zarr.json")->text(), "b");
+#endif
+  store.put("a/c/0", bytes_of("new"));  // neither folder is missed
+  store.put("b/c/0", bytes_of("new"));
 }
 
 // A put in a folder that is moved at that moment.

@@ -78,8 +78,10 @@ class RecordingStore final : public Store {
   void erase_prefix(std::string_view prefix, std::span<const std::string> first) override {
     record("erase_prefix", prefix, first[0]);
   }
-  void rename_prefix(std::string_view from, std::string_view to) override {
-    record("rename_prefix", from, to);
+  bool rename_prefix(std::string_view from, std::string_view to,
+                     const RenameOptions& options) override {
+    record("rename_prefix", from, to, options.exchanges);
+    return true;
   }
   std::unique_ptr<StoreLock> lock(std::string_view prefix) override {
     record("lock", prefix);
@@ -170,8 +172,8 @@ TEST(ForwardingStore, ForwardsEverything) {
   EXPECT_EQ(asked(), "erase_all first");
   store.erase_prefix("p", keys);
   EXPECT_EQ(asked(), "erase_prefix p first");
-  store.rename_prefix("p", "q");
-  EXPECT_EQ(asked(), "rename_prefix p q");
+  EXPECT_TRUE(store.rename_prefix("p", "q", {.exchanges = true}));
+  EXPECT_EQ(asked(), "rename_prefix p q 1");
   EXPECT_NE(store.lock("p"), nullptr);
   EXPECT_EQ(asked(), "lock p");
   store.flush();

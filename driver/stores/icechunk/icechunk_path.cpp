@@ -87,6 +87,10 @@ bool has_icechunk_prefix(std::string_view name) {
   return name.starts_with(kIcechunkPrefix);
 }
 
+bool is_icechunk_name(const std::string& name) {
+  return has_icechunk_scheme(name) || has_icechunk_prefix(name);
+}
+
 IcechunkPath parse_icechunk_path(const std::string& name) {
   if (has_icechunk_scheme(name)) {
     std::string_view text = std::string_view(name).substr(kScheme.size());

@@ -30,8 +30,10 @@ struct IcechunkPath {
 
 // "ICECHUNK:".
 bool has_icechunk_scheme(const std::string& name);
-// "/vsiicechunk/".
+// "/vsiicechunk/", which the paths of opened stores have.
 bool has_icechunk_prefix(std::string_view name);
+// Either of them.
+bool is_icechunk_name(const std::string& name);
 
 // Both forms. Throws zarrcore::Error when `name` is neither.
 IcechunkPath parse_icechunk_path(const std::string& name);

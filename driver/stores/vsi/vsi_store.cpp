@@ -11,6 +11,7 @@
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/messages.h"
 #include "driver/stores/vsi/absent_keys.h"
+#include "driver/stores/vsi/http_client.h"
 #include "driver/stores/vsi/http_options.h"
 #include "driver/stores/vsi/http_store.h"
 #include "driver/stores/vsi/object_put.h"
@@ -187,11 +188,14 @@ class VsiStore final : public zarrcore::Store {
     VSIRmdirRecursive(path_of(prefix).c_str());
   }
 
-  void rename_prefix(std::string_view from, std::string_view to) override {
-    if (!is_in_object_store_) return Store::rename_prefix(from, to);
+  bool rename_prefix(std::string_view from, std::string_view to,
+                     const zarrcore::RenameOptions& options) override {
+    if (!is_in_object_store_) return Store::rename_prefix(from, to, options);
+    if (options.exchanges) return false;
     absent_->clear();
     rename_object_folder(path_of(from), path_of(to));
     absent_->clear();
+    return true;
   }
 
   void visit_values(std::string_view prefix, const VisitValue& visit,
@@ -280,8 +284,10 @@ class VsiStore final : public zarrcore::Store {
     const std::string path = folder_of(prefix);
     const ListingFailures failures;
     const FolderListing directory = open_listing(path, 0);
+    bool is_empty = true;
     while (const VSIDIREntry* entry = directory ? VSIGetNextDirEntry(directory.get()) : nullptr) {
       const std::string_view name = entry->pszName;
+      is_empty = false;
       if (!zarrcore::is_valid_segment(name) || name.ends_with(zarrcore::kTemporarySuffix)) continue;
       bool is_directory = VSI_ISDIR(entry->nMode);
       if (!entry->bModeKnown) {
@@ -292,6 +298,28 @@ class VsiStore final : public zarrcore::Store {
       if (!visit(*entry, is_directory)) return;
     }
     failures.check(path);
+    if (is_empty) check_listing(prefix);
+  }
+
+  // GDAL shows the folder of a web server as empty, whatever has kept the server from listing it.
+  // Many servers list no folders.
+  void check_listing(std::string_view prefix) const {
+    auto folder = is_in_object_store_ ? std::nullopt : HttpFolder::parse(root_);
+    if (!folder || lists_nothing_) return;
+    constexpr std::uint64_t kMaxListing = std::uint64_t{1} << 20;
+    const std::string key = std::string(prefix) + '/';
+    try {
+      HttpClient client(*std::move(folder), statistics_);
+      lists_nothing_ = !client.get(key, "0-0", kMaxListing);
+    } catch (const zarrcore::NotAValue&) {  // a page, which lists nothing
+    } catch (const HttpClient::TooLarge&) {
+    } catch (const HttpClient::OutOfRange&) {
+    } catch (const zarrcore::AccessDenied&) {
+      lists_nothing_ = true;
+    } catch (const zarrcore::AccessFailure& error) {
+      throw zarrcore::AccessFailure(join_vsi_path(root_, key) +
+                                    " cannot be listed: " + error.what());
+    }
   }
 
   zarrcore::DirectoryListing list_names(std::string_view prefix, std::size_t max_names) const {
@@ -321,6 +349,7 @@ class VsiStore final : public zarrcore::Store {
   std::shared_ptr<zarrcore::RequestStatistics> statistics_;  // may be null
   std::shared_ptr<AbsentKeys> absent_;
   std::atomic<bool> has_warned_{false};
+  mutable std::atomic<bool> lists_nothing_{false};  // of a web server
   zarrcore::StoreTraits traits_;
 };
 

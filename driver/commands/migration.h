@@ -1,0 +1,55 @@
+// How a store of an older version of Zarr becomes one of v3, by new documents for the same chunks.
+// The chunks of v1 and v2 keep their keys, so readers find the old or the new version at any time.
+// Those of the draft of 2020 get other keys. While they are moved, the document at the root is the
+// plan of all changes, which no reader takes for Zarr, and by which a command that was killed is
+// continued.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/commands/examined.h"
+#include "zarrcore/metadata/format.h"
+
+namespace gdal_zarr {
+
+// The chunk `from`/cNAME gets the key `to` + NAME; a single chunk, that of an array of rank 0, the
+// key `to`, which then ends with "c".
+struct ChunkMove {
+  std::string from;
+  std::string to;
+};
+
+struct MigrationPlan {
+  std::vector<zarrcore::Document> documents = {};  // of v3, the root's last
+  std::vector<ChunkMove> moves = {};               // of arrays of the draft
+  std::vector<std::string> old_keys = {};          // of documents to erase, the root's last
+  bool is_of_draft = false;
+  // A command was killed: without documents, when it only had to erase the old ones.
+  bool is_continued = false;
+};
+
+// All is made and tried before the first change: of each array, a stored chunk is decoded by the
+// old and the new metadata. Throws zarrcore::Error for what v3 cannot express.
+MigrationPlan plan_migration(const std::string& path, const CommandProgress& progress);
+
+// The plan at the root of the store, if a migration of the draft was interrupted. Throws
+// zarrcore::Error when it is not as a command has made it.
+std::optional<MigrationPlan> interrupted_migration(const std::string& path);
+
+// The folders of the draft, which have its documents and chunks in "root".
+inline constexpr std::array<std::string_view, 2> kDraftFolders{"data", "meta"};
+
+// Puts the documents of v3 into the store, moves its chunks, and erases its old documents.
+void migrate_in_place(const std::string& path, const MigrationPlan& plan,
+                      const CommandProgress& progress);
+
+// Makes a new store of the documents and of copies of all values that are no old documents; of the
+// draft, of copies of all chunks.
+void migrate_into(const std::string& name, const std::string& path, const MigrationPlan& plan,
+                  const CommandProgress& progress);
+
+}  // namespace gdal_zarr
