@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 
 import numpy as np
 import pytest
@@ -218,6 +219,26 @@ def test_one_rechunk_of_a_store_at_a_time(store):
     os.close(folder)
     run(*arguments)
     assert chunks(store)["/a"] == [8, 8] and not (store / ".gdal-zarr-rechunk").exists()
+
+
+def test_a_rechunk_that_has_waited_has_the_lock(store):
+    """The command before removes the folder of the lock when it ends."""
+    lock = store / ".gdal-zarr-rechunk"
+    lock.mkdir()
+    folder = os.open(lock, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    write_array(store / "large", np.ones((3000, 1000), "u2"), (100, 100))
+    with subprocess.Popen([PROGRAM, "rechunk", store, "BLOCKSIZE=500,500", "COMPRESS=LZMA",
+                           "--array=/large"]) as waiting:
+        time.sleep(0.5)
+        lock.rmdir()
+        os.close(folder)
+        while waiting.poll() is None and not list(store.glob("large.gdal-zarr-new/c/*/*")):
+            time.sleep(0.01)
+        assert lock.exists()
+        assert check(store) == []  # it runs: its copy is no leftover
+        assert waiting.wait() == 0
+    assert not lock.exists()
 
 
 def test_rechunk_checks_all_arrays_first(store):

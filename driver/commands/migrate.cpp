@@ -22,10 +22,10 @@ CommandResult run_migrate(const Arguments& arguments, const CommandProgress& pro
   result.json = {
       {"store", store}, {"applied", applies}, {"nodes", nodes}, {"continued", plan.is_continued}};
   const std::string was = applies ? "was " : "would be ";
-  result.text = store + ": " +
-                (plan.is_continued
-                     ? "the migration that was interrupted " + was + "ended\n"
-                     : "Zarr v3 " + was + "written for " + count_of(nodes, "node") + '\n');
+  result.text =
+      store + ": " +
+      (plan.is_continued ? "the migration that was interrupted " + was + "ended\n"
+                         : "Zarr v3 " + was + "written for " + count_of(nodes, "node") + '\n');
   return result;
 }
 

@@ -21,8 +21,9 @@ using zarrcore::Error;
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kMethods{
-    "nearest", "average", "rms", "gauss", "cubic", "cubicspline", "lanczos", "bilinear", "mode"};
+constexpr std::array<std::string_view, 10> kMethods{
+    "nearest", "average",     "average_magphase", "rms",      "gauss",
+    "cubic",   "cubicspline", "lanczos",          "bilinear", "mode"};
 constexpr int kSmallestLength = 256;  // of the coarsest level, in pixels
 
 int level_of(const std::string& text) {

@@ -59,7 +59,12 @@ void add_arrays(const zarrcore::Hierarchy& hierarchy, const std::string& group,
 class RunningRechunk {
  public:
   RunningRechunk(zarrcore::Store& store, const std::string& path)
-      : folder_(path + '/' + std::string(kRechunkLock)), lock_(store.lock(kRechunkLock)) {}
+      : folder_(path + '/' + std::string(kRechunkLock)) {
+    // A command that ends removes the folder whose lock another one waits for.
+    do {
+      lock_ = store.lock(kRechunkLock);
+    } while (!is_folder(folder_));
+  }
   ~RunningRechunk() { VSIRmdir(folder_.c_str()); }
   RunningRechunk(const RunningRechunk&) = delete;
   RunningRechunk& operator=(const RunningRechunk&) = delete;
@@ -93,35 +98,36 @@ class StoredValues {
  public:
   StoredValues(const Session& session, const std::string& path) {
     if (session.icechunk() != nullptr) return;  // whose commit notices it
+    const auto metadata = session.array_metadata(path);
     zarrcore::Store& store = *session.hierarchy().store();
-    keys_ = store.list_all(path);
-    for (const std::string& key : keys_) versions_.push_back(store.current_version(key));
+    const auto visit = [&](std::string_view key, const auto& /*size*/) {
+      ++count_;
+      sum_ += hash_of(key, store.current_version(key));
+      if (!metadata || !zarrcore::chunk_of_key(*metadata, key)) others_.emplace_back(key);
+    };
+    store.visit_values(path, visit, {.wants_size = [](std::string_view) { return false; }});
   }
 
-  const std::vector<std::string>& keys() const { return keys_; }
+  // The keys of values that are no chunks.
+  const std::vector<std::string>& others() const { return others_; }
 
-  // The same text for the same keys and versions.
-  std::string digest() const {
-    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-    const auto add = [&](std::uint64_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      for (const char c : keys_[i] + '\n') add(static_cast<unsigned char>(c));
-      for (const std::uint64_t part : versions_[i].identity()) {
-        for (int shift = 0; shift < 64; shift += 8) add(part >> shift & 0xff);
-      }
-    }
-    return std::to_string(keys_.size()) + ' ' + std::to_string(hash);
-  }
-
-  bool differ_from(const StoredValues& other) const {
-    return keys_ != other.keys_ ||
-           !std::ranges::equal(versions_, other.versions_,
-                               [](const auto& a, const auto& b) { return !a.differs_from(b); });
-  }
+  // The same text for the same keys and versions, in any order.
+  std::string digest() const { return std::to_string(count_) + ' ' + std::to_string(sum_); }
 
  private:
-  std::vector<std::string> keys_;
-  std::vector<zarrcore::ValueVersion> versions_;
+  static std::uint64_t hash_of(std::string_view key, const zarrcore::ValueVersion& version) {
+    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+    const auto add = [&](std::uint64_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
+    for (const char c : key) add(static_cast<unsigned char>(c));
+    for (const std::uint64_t part : version.identity()) {
+      for (int shift = 0; shift < 64; shift += 8) add(part >> shift & 0xff);
+    }
+    return hash;
+  }
+
+  std::uint64_t count_ = 0;
+  std::uint64_t sum_ = 0;
+  std::vector<std::string> others_;
 };
 
 // What a copy is of: only the same can be continued. After the system has stopped, chunks that were
@@ -155,14 +161,13 @@ CopyRecord open_record(zarrcore::Store& store, const std::string& key, const std
 // Copies what lies in the array's folder and is not its own: GDAL's sidecar, and files of others.
 void copy_other_files(Session& session, const std::vector<std::string>& keys,
                       const std::string& path, const std::string& to) {
-  const auto metadata = session.array_metadata(path);
   std::set<std::string> own{progress_key(path)};
   for (const zarrcore::Format* format : {&zarrcore::v2_format(), &zarrcore::v3_format()}) {
     for (std::string& key : format->node_keys(path)) own.insert(std::move(key));
     if (auto key = format->consolidated_key(path)) own.insert(*std::move(key));
   }
   for (const std::string& key : keys) {
-    if (own.contains(key) || zarrcore::chunk_of_key(*metadata, key)) continue;
+    if (own.contains(key)) continue;
     const std::string from = join_vsi_path(session.path(), key);
     const std::string copy = join_vsi_path(session.path(), to + key.substr(path.size()));
     VSIMkdirRecursive(CPLGetPath(copy.c_str()), 0755);
@@ -266,9 +271,9 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
           metadata.dimension_names = old->dimension_names;
         },
         zarrcore::NodeKind::array);
-    if (!has_transactions) copy_other_files(session, before.keys(), path, beside);
+    if (!has_transactions) copy_other_files(session, before.others(), path, beside);
     session.flush();
-    if (StoredValues(session, path).differ_from(before)) {
+    if (StoredValues(session, path).digest() != before.digest()) {
       throw Error('/' + path + " was changed while it was copied, and stays as it is");
     }
   } catch (const Error&) {
@@ -318,6 +323,9 @@ std::vector<std::string> rechunk_in_place(const std::string& path, CSLConstList 
   }
   Session& session = dataset->session();
   if (session.root_is_array()) throw Error(path + ": the store is one array: use --into");
+  if (!session.hierarchy().format().has_whole_documents()) {
+    throw Error(path + ": its format keeps documents and chunks in folders apart: use --into");
+  }
   try {
     end_exchanges(session, arrays_of(session).paths);
     std::vector<std::string> arrays = choose(session);
@@ -332,7 +340,7 @@ std::vector<std::string> rechunk_in_place(const std::string& path, CSLConstList 
     std::ranges::transform(arrays, std::back_inserter(names), node_name);
     session.commit_copy(name_nodes("rechunk", names));
     return arrays;
-  } catch (const Error&) {
+  } catch (...) {
     if (session.icechunk() != nullptr) session.roll_back();
     throw;
   }
@@ -342,8 +350,11 @@ RechunkState rechunk_state(const std::string& path) {
   const std::string folder = path + '/' + std::string(kRechunkLock);
   if (path.starts_with("/vsi") || !is_folder(folder)) return RechunkState::none;
   try {
-    zarrcore::lock_folder(folder, zarrcore::LockMode::exclusive, std::chrono::milliseconds(0));
-    return RechunkState::interrupted;
+    // Where locks are impossible, nobody knows.
+    const auto lock =
+        zarrcore::lock_folder(folder, zarrcore::LockMode::exclusive, std::chrono::milliseconds(0));
+    if (lock) return RechunkState::interrupted;
+    return is_folder(folder) ? RechunkState::running : RechunkState::none;
   } catch (const zarrcore::LockTimeout&) {
     return RechunkState::running;
   }

@@ -231,10 +231,11 @@ const Format& n5_format();
 // All formats, the most likely first.
 ZARRCORE_API std::span<const Format* const> formats();
 
-// Converts Zarr v1 and v2 to v3 without changing a chunk (migration.cpp): returns the same array
-// with the names and the order of codecs that v3 has, for Format::array_documents()
-// of v3_format(). The key encoding stays. An undefined fill value becomes zero, as its elements are
-// read. Throws an Error that names anything v3 has no name for.
+// Converts Zarr v1, v2 and the draft to v3 without changing the bytes of a chunk (migration.cpp):
+// returns the same array with the names and the order of codecs that v3 has, for
+// Format::array_documents() of v3_format(). The key encoding stays, except that of the draft, which
+// v3 does not have. An undefined fill value becomes zero, as its elements are read. Throws an Error
+// that names anything v3 has no name for.
 ZARRCORE_API ArrayMetadata migrated_to_v3(ArrayMetadata array);
 
 }  // namespace zarrcore

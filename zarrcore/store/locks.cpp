@@ -114,15 +114,14 @@ std::unique_ptr<StoreLock> lock_folder(const std::string& path, LockMode mode,
       throw Error(path + ": " + error.message());
     }
     Attempt attempt = lock->try_lock(mode);
-    bool has_waited = false;
     while (attempt == Attempt::busy) {
-      has_waited = true;
       if (!wait.pause()) throw LockTimeout(lock->holder());
       attempt = lock->try_lock(mode);
     }
     if (attempt == Attempt::impossible) return nullptr;
-    // While this thread waited for the lock, another folder may have replaced this one.
-    if (!has_waited || lock->is_at(path)) return lock;
+    // Before this thread had the lock, another folder may have replaced this one.
+    if (lock->is_at(path)) return lock;
+    if (!wait.pause()) throw LockTimeout(lock->holder());
   }
 }
 
