@@ -29,6 +29,22 @@ def test_without_conditions_nothing_is_written(bucket):
     assert keys(f"{bucket}repo") == []
 
 
+def test_google_cloud_storage(server, repository, monkeypatch):
+    """GDAL sends it no conditions: repositories there can be read, and nothing is written."""
+    monkeypatch.setenv("CPL_GS_ENDPOINT", f"http://127.0.0.1:{server.server_port}/")
+    monkeypatch.setenv("GS_NO_SIGN_REQUEST", "YES")
+    server.load(repository.path, "repo")
+    name = "/vsigs/bucket/repo"
+    assert gdal.OpenEx(f"ICECHUNK:{name}", gdal.OF_MULTIDIM_RASTER)
+    for action in (lambda: gdal.OpenEx(f"ICECHUNK:{name}", gdal.OF_UPDATE),
+                   lambda: gdal.OpenEx(f"ICECHUNK:{name}?branch=dev", gdal.OF_UPDATE),
+                   lambda: create(f"ICECHUNK:{name}", "a"),
+                   lambda: create("ICECHUNK:/vsigs/bucket/new", "a")):
+        with pytest.raises(RuntimeError, match="condition"):
+            action()
+    assert {method for _, _, method, _ in server.requests} <= {"GET", "HEAD"}
+
+
 @pytest.mark.parametrize("version", ["1", "2"])
 def test_commits(checking_bucket, version):  # noqa: F811
     name = f"{checking_bucket}repo{version}"

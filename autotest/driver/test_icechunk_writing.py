@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from night import rounds
 from osgeo import gdal
 from test_commands import HAS_ALGORITHMS
 from test_write_faults import errors
@@ -239,9 +240,9 @@ def test_overwrite_and_append_of_algorithms(repo, tiff, tmp_path):
 # --- Transactions --------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def made(repo, tiff):
-    succeed(translate(f"ICECHUNK:{repo}", tiff, "ARRAY_NAME=a"))
+@pytest.fixture(params=rounds(["2"], ["2", "1"]))
+def made(repo, tiff, request):
+    succeed(translate(f"ICECHUNK:{repo}", tiff, "ARRAY_NAME=a", "ICECHUNK_FORMAT=" + request.param))
     return repo
 
 

@@ -118,11 +118,13 @@ def measure_programs(folder, side, block):
     from osgeo import gdal
     source, path = folder / f"{side}.tif", folder / "many"
     if not source.exists():
-        gdal.GetDriverByName("GTiff").Create(
-            str(source), side, side, options=["TILED=YES"]).GetRasterBand(1).Fill(1)
+        dataset = gdal.GetDriverByName("GTiff").Create(str(source), side, side,
+                                                       options=["TILED=YES"])
+        dataset.GetRasterBand(1).Fill(1)
+        dataset = None
     shutil.rmtree(path, ignore_errors=True)
     took, peak = run("gdal_translate", "-q", "-of", "Zarr", "-co", f"BLOCKSIZE={block},{block}",
-                     "-co", "COMPRESS=NONE", source, f"ICECHUNK:{path}", GDAL_CACHEMAX="16")
+                     "-co", "COMPRESS=NONE", source, f"ICECHUNK:{path}", GDAL_CACHEMAX="64")
     print(f"gdal_translate of {(side // block) ** 2} chunks of {block ** 2} bytes: {took:.1f} s, "
           f"peak {peak:.0f} MB", flush=True)
     shutil.rmtree(path)

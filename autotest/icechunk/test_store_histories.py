@@ -74,6 +74,31 @@ class StoreHistory(History):
             self.committed(branch, merged, self.core.commit(session="one"))
         self.core.end(session="one")
 
+    def workers_that_go_on(self):
+        """Four begin with the changes of a program, which commits what they make of them."""
+        branch = self.pick(self.branches)
+        actions, tree = self.changes(branch)
+        self.start("program", branch, actions)
+        given, results, seen = self.core.changes(session="program"), [], set()
+        for _ in range(4):
+            changes = Changes(self.random, tree.copy(), self.format)
+            for _ in range(3):
+                self.pick([changes.write, changes.erase])()
+            actions = [action for action in changes.actions if action[1] not in seen]
+            seen |= {action[1] for action in actions}
+            self.core.begin(session="worker", at=self.at, branch=branch)
+            self.core.merge(session="worker", changes=given)
+            self.core.change(session="worker", changes=for_call(actions))
+            results.append(self.core.changes(session="worker"))
+            self.core.end(session="worker")
+            tree.apply(actions)
+        for result in results:
+            self.core.merge(session="program", changes=result)
+        assert self.dump("program") == tree.contents()
+        if tree.contents() != self.tree(branch).contents():
+            self.committed(branch, tree, self.core.commit(session="program"))
+        self.core.end(session="program")
+
     def refs(self):
         super().refs()
         for name in self.deleted_tags:
@@ -107,6 +132,7 @@ class StoreHistory(History):
 def test_a_history(tmp_path, core, judge_if_any, seed):
     history = StoreHistory(tmp_path / "repository", seed, core, judge_if_any)
     history.run(rounds(8, 15), [history.commit] * 5 + [history.two_writers] * 3 +
-                [history.roll_back, history.workers, history.refs, history.refs])
+                [history.roll_back, history.workers, history.workers_that_go_on, history.refs,
+                 history.refs])
     history.check()
     shutil.rmtree(tmp_path / "repository")

@@ -50,17 +50,16 @@ bool crs_repeats_gdals(const Json& attributes) {
 }
 
 zarrcore::Json shown_attributes(const zarrcore::Json& attributes) {
-  zarrcore::Json shown = zarrcore::Json::object();
-  const zarrcore::Json all = without_nczarr(attributes);
-  const bool has_copy_of_crs = crs_repeats_gdals(all);
-  for (const auto& [name, value] : all.items()) {
+  zarrcore::Json shown = attributes;
+  const bool has_copy_of_crs = crs_repeats_gdals(attributes);
+  zarrcore::erase_members(shown, [&](const std::string& name) {
     const bool is_expressed_by_gdal = name == "_CRS" || (name == "crs" && has_copy_of_crs) ||
                                       name == "zarr_conventions" || name == "multiscales" ||
                                       name == "gdal:geotransform" || name == kCoordinateEpoch ||
                                       name == kPlainMetadata || name.starts_with("proj:") ||
                                       (name.starts_with("spatial:") && name != kShownRegistration);
-    if (!is_expressed_by_gdal) shown[name] = value;
-  }
+    return is_expressed_by_gdal || is_nczarr_name(name);
+  });
   return shown;
 }
 

@@ -106,10 +106,8 @@ bool is_nczarr_name(const std::string& name) {
 }
 
 Json without_nczarr(const Json& attributes) {
-  Json others = Json::object();
-  for (const auto& [name, value] : attributes.items()) {
-    if (!is_nczarr_name(name)) others[name] = value;
-  }
+  Json others = attributes;
+  zarrcore::erase_members(others, is_nczarr_name);
   return others;
 }
 

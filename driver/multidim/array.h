@@ -60,7 +60,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   // Includes attributes that follow from the type, and leaves out netCDF-C's own.
   const zarrcore::Json& attributes() const { return *attributes_; }
   // The attributes that GDAL has no other API for.
-  const zarrcore::Json& shown_attributes() const { return *shown_attributes_; }
+  std::shared_ptr<const zarrcore::Json> shown_attributes() const;
 
   // Elements.
 
@@ -295,14 +295,10 @@ class Array final : public WithAttributes<GDALPamMDArray> {
                 zarrcore::Buffer& buffer);
   // Sets the members that follow from the metadata.
   void load_metadata();
-  // All attributes, and those that GDAL has no other API for.
-  struct ShownAttributes {
-    std::shared_ptr<const zarrcore::Json> all;
-    std::shared_ptr<const zarrcore::Json> shown;
-  };
-  ShownAttributes current_attributes() const;
-  static ShownAttributes attributes_of(const zarrcore::ArrayMetadata& metadata,
-                                       const Packing& packing);
+  // What other programs have made of the metadata since; null if it is the same.
+  std::shared_ptr<const zarrcore::ArrayMetadata> newer_metadata() const;
+  std::shared_ptr<const zarrcore::Json> all_attributes(
+      const std::shared_ptr<const zarrcore::ArrayMetadata>& newer) const;
   // Scale or offset. In a store opened for reading they are set beside it.
   std::optional<double> stated(std::optional<double> PamValues::Values::* beside,
                                std::optional<double> Packing::* stored) const;
@@ -325,7 +321,8 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   Packing packing_;
   std::vector<GByte> raw_nodata_;  // of type_, and the owner of its strings
   std::shared_ptr<const zarrcore::Json> attributes_;
-  std::shared_ptr<const zarrcore::Json> shown_attributes_;
+  mutable std::mutex attributes_mutex_;  // guards the one above and the one below
+  mutable std::shared_ptr<const zarrcore::Json> shown_attributes_;  // null before they are needed
   CPLStringList structural_info_;
   mutable std::mutex counted_mutex_;
   mutable std::deque<CPLStringList> counted_infos_;  // that callers may still be using

@@ -1,6 +1,7 @@
 // The metadata of an array: attributes, nodata, scale, offset, unit, and its georeferencing.
 #include <cpl_string.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -21,12 +22,26 @@ namespace {
 using zarrcore::Error;
 using zarrcore::Json;
 
-// The units of a time type are part of the type; programs look for them among the attributes.
-Json with_time_units(const zarrcore::ArrayMetadata& array) {
-  Json attributes = without_nczarr(array.attributes);
-  const std::string units = time_units(array.data_type);
-  if (!units.empty() && !attributes.contains("units")) attributes["units"] = units;
-  return attributes;
+using Metadata = std::shared_ptr<const zarrcore::ArrayMetadata>;
+
+// The units of a time type are part of the type; programs look for them among the attributes. Most
+// arrays have all attributes that they show, which are not copied.
+std::shared_ptr<const Json> attributes_of(const Metadata& array) {
+  const Json& stored = array->attributes;
+  const auto items = stored.items();
+  const bool has_nczarr = std::any_of(items.begin(), items.end(),
+                                      [](auto& item) { return is_nczarr_name(item.key()); });
+  const std::string units = time_units(array->data_type);
+  const bool needs_units = !units.empty() && !stored.contains("units");
+  if (!has_nczarr && !needs_units) return {array, &stored};
+  Json attributes = without_nczarr(stored);
+  if (needs_units) attributes["units"] = units;
+  return std::make_shared<const Json>(std::move(attributes));
+}
+
+std::shared_ptr<const Json> shown_of(Json attributes, const Packing& packing) {
+  for (const std::string& name : packing.consumed_attributes) attributes.erase(name);
+  return std::make_shared<const Json>(gdal_zarr::shown_attributes(attributes));
 }
 
 }  // namespace
@@ -45,9 +60,11 @@ void Array::load_metadata() {
     metadata_ = stated;
   }
   packing_ = read_packing(metadata());
-  ShownAttributes attributes = attributes_of(metadata(), packing_);
-  attributes_ = std::move(attributes.all);
-  shown_attributes_ = std::move(attributes.shown);
+  {
+    const std::lock_guard lock(attributes_mutex_);
+    attributes_ = attributes_of(metadata_);
+    shown_attributes_.reset();
+  }
   load_nodata();
 }
 
@@ -61,21 +78,16 @@ bool Array::refresh_metadata() {
 
 // Attributes show changes by other programs. Values derived from them, such as nodata and the CRS,
 // stay until refresh_metadata(): other threads may be using them.
-Array::ShownAttributes Array::current_attributes() const {
+Metadata Array::newer_metadata() const {
   session_->hierarchy().refresh_node(node_path());
-  const auto current = session_->array_metadata(node_path());
-  if (!current || current == read_metadata_) return {attributes_, shown_attributes_};
-  return attributes_of(*current, read_packing(*current));
+  auto current = session_->array_metadata(node_path());
+  return current == read_metadata_ ? nullptr : std::move(current);
 }
 
-Array::ShownAttributes Array::attributes_of(const zarrcore::ArrayMetadata& metadata,
-                                            const Packing& packing) {
-  ShownAttributes attributes;
-  Json all = with_time_units(metadata);
-  attributes.all = std::make_shared<const Json>(all);
-  for (const std::string& name : packing.consumed_attributes) all.erase(name);
-  attributes.shown = std::make_shared<const Json>(gdal_zarr::shown_attributes(all));
-  return attributes;
+std::shared_ptr<const Json> Array::shown_attributes() const {
+  const std::lock_guard lock(attributes_mutex_);
+  if (!shown_attributes_) shown_attributes_ = shown_of(*attributes_, packing_);
+  return shown_attributes_;
 }
 
 void Array::change(const std::function<void(zarrcore::ArrayMetadata&)>& edit) {
@@ -90,7 +102,15 @@ void Array::change(const std::function<void(zarrcore::ArrayMetadata&)>& edit) {
 // Attributes.
 
 void Array::change_attributes(const std::function<void(Json& attributes)>& edit) {
-  change([&](zarrcore::ArrayMetadata& metadata) { edit(metadata.attributes); });
+  check_exists();
+  {
+    const std::lock_guard lock(attributes_mutex_);
+    long held = 1;
+    if (metadata_ == read_metadata_) held += attributes_.get() == &metadata_->attributes ? 2 : 1;
+    session_->writable_hierarchy().update_attributes(node_path(), edit, zarrcore::NodeKind::array,
+                                                     held);
+  }
+  load_metadata();
 }
 
 std::shared_ptr<AttributeOwner> Array::owner() const {
@@ -98,13 +118,20 @@ std::shared_ptr<AttributeOwner> Array::owner() const {
   return std::dynamic_pointer_cast<AttributeOwner>(m_pSelf.lock());
 }
 
+std::shared_ptr<const Json> Array::all_attributes(const Metadata& newer) const {
+  if (newer) return attributes_of(newer);
+  const std::lock_guard lock(attributes_mutex_);
+  return attributes_;
+}
+
 std::shared_ptr<const Json> Array::visible_attributes(bool show_all) const {
-  const ShownAttributes current = current_attributes();
-  return show_all ? current.all : current.shown;
+  const Metadata newer = newer_metadata();
+  if (show_all) return all_attributes(newer);
+  return newer ? shown_of(*attributes_of(newer), read_packing(*newer)) : shown_attributes();
 }
 
 std::shared_ptr<const Json> Array::find_visible(const std::string& name) const {
-  const auto attributes = current_attributes().all;
+  const auto attributes = all_attributes(newer_metadata());
   return {attributes, zarrcore::find_member(*attributes, name)};
 }
 

@@ -71,9 +71,7 @@ std::shared_ptr<Array> Session::create_array(const std::string& node_path,
 
 void Session::change_attributes(const std::string& group,
                                 const std::function<void(zarrcore::Json& attributes)>& edit) {
-  writable_hierarchy().update_node(group, [&](zarrcore::NodeMetadata& metadata) {
-    std::visit([&](auto& node) { edit(node.attributes); }, metadata);
-  });
+  writable_hierarchy().update_attributes(group, edit);
   pyramids().forget(group);
 }
 

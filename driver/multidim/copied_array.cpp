@@ -220,7 +220,7 @@ Json attributes_like(const Array& original, const GDALMDArray& source, const Arr
   for (const auto& [name, value] : old.items()) {
     const bool is_packing = std::find(packing.begin(), packing.end(), name) != packing.end();
     const bool is_kept = is_packing ? spells_alike && has_packing
-                                    : !original.shown_attributes().contains(name) ||
+                                    : !original.shown_attributes()->contains(name) ||
                                           has_same_attribute(original, source, name);
     if (is_kept) attributes[name] = value;
   }

@@ -104,11 +104,11 @@ bool RasterDataset::names_slices(const zarrcore::Json& long_name) const {
 }
 
 zarrcore::Json RasterDataset::shared_attributes() const {
-  zarrcore::Json shared = view_.array().shown_attributes();
+  zarrcore::Json shared = *view_.array().shown_attributes();
   for (const auto& array : view_.arrays()) {
     if (array == view_.arrays().front() || shared.empty()) continue;
     zarrcore::erase_members(shared, [&](const std::string& name) {
-      const zarrcore::Json* other = zarrcore::find_member(array->shown_attributes(), name);
+      const zarrcore::Json* other = zarrcore::find_member(*array->shown_attributes(), name);
       return other == nullptr || attribute_text(*other) != attribute_text(shared[name]);
     });
   }
@@ -243,7 +243,7 @@ void RasterDataset::change_metadata(CPLStringList metadata, const char* only) {
   zarrcore::Json shared = shared_attributes();
   std::set<std::string> of_bands;  // names of attributes in which the arrays differ
   for (const auto& array : view_.arrays()) {
-    for (const auto& [name, value] : array->shown_attributes().items()) {
+    for (const auto shown = array->shown_attributes(); const auto& [name, value] : shown->items()) {
       if (!shared.contains(name)) of_bands.insert(name);
     }
   }

@@ -96,7 +96,11 @@ std::unique_ptr<zarrcore::Hierarchy> open_hierarchy(const std::string& path, boo
   } catch (const Error&) {
     // Checked last, so that opening an ordinary store never pays for it.
     const bool is_parquet = has_parquet_references(folder);
-    if (!is_parquet && is_icechunk_folder(folder)) return open(open_icechunk({folder}));
+    if (!is_parquet && is_icechunk_folder(folder)) {
+      if (!options.is_writable) return open(open_icechunk({folder}));
+      throw Error(folder + " is an Icechunk repository, which ICECHUNK:" + folder +
+                  " opens for update");
+    }
     if (!is_parquet && is_xcube_pyramid(folder)) {
       return open(listed(open_xcube_pyramid(make_store(folder)), lists_chunks));
     }

@@ -150,6 +150,11 @@ class ZARRCORE_API Hierarchy {
   // is a group: of a root that is both, only the group can be changed.
   void update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
                    std::optional<NodeKind> wanted = {});
+  // The same for an edit of attributes alone, which changes nothing when it throws. Not in time
+  // that depends on their number: from the second edit on, the metadata that node() has returned
+  // may change, unless there are references to it beside the `held` ones of the caller.
+  void update_attributes(const std::string& path, const std::function<void(Json&)>& edit,
+                         std::optional<NodeKind> wanted = {}, long held = 0);
   // Removes a node and all nodes below it. Not the root, which is the store.
   void erase_node(const std::string& path) { erase_nodes({&path, 1}); }
   // The same for several. Tries all of them before it throws.

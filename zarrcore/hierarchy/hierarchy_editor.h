@@ -38,6 +38,8 @@ class HierarchyEditor {
   // node_metadata.cpp has these.
   void update(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
               std::optional<NodeKind> wanted);
+  void update_attributes(const std::string& path, const std::function<void(Json&)>& edit,
+                         std::optional<NodeKind> wanted, long held);
   void flush(const std::string& path);
   void flush();
   void consolidate(const std::vector<std::string>& groups);

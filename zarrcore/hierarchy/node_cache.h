@@ -1,6 +1,8 @@
 // The nodes of a hierarchy that have been read or created.
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,22 +31,35 @@ class NodeCache {
   }
   // Returns the node at `path`: this one, unless there is one already.
   Node add(const std::string& path, NodeMetadata metadata) {
-    auto node = std::make_shared<const NodeMetadata>(std::move(metadata));
+    Node node = std::make_shared<NodeMetadata>(std::move(metadata));
     const std::lock_guard lock(mutex_);
     return nodes_.emplace(path, std::move(node)).first->second;
   }
   void replace(const std::string& path, NodeMetadata metadata) {
-    auto node = std::make_shared<const NodeMetadata>(std::move(metadata));
+    Node node = std::make_shared<NodeMetadata>(std::move(metadata));
     const std::lock_guard lock(mutex_);
     nodes_.insert_or_assign(path, std::move(node));
   }
 
   // The same, unless the node is no longer `old`, or has changes that are not in the store.
   void replace(const std::string& path, const Node& old, NodeMetadata metadata) {
-    auto node = std::make_shared<const NodeMetadata>(std::move(metadata));
+    Node node = std::make_shared<NodeMetadata>(std::move(metadata));
     const std::lock_guard lock(mutex_);
     const auto it = nodes_.find(path);
     if (it != nodes_.end() && it->second == old && !changed_.contains(path)) it->second = node;
+  }
+
+  // Changes a node of this kind that is referenced elsewhere only `held` times; else returns false.
+  bool change_in_place(const std::string& path, std::optional<NodeKind> kind, long held,
+                       const std::function<void(NodeMetadata&)>& edit) {
+    const std::lock_guard lock(mutex_);
+    const auto it = nodes_.find(path);
+    if (it == nodes_.end() || it->second.use_count() != held + 1) return false;
+    const bool is_array = std::holds_alternative<ArrayMetadata>(*it->second);
+    if (kind && is_array != (*kind == NodeKind::array)) return false;
+    std::atomic_thread_fence(std::memory_order_acquire);  // former references were released
+    edit(const_cast<NodeMetadata&>(*it->second));         // NOLINT: none is made const
+    return true;
   }
 
   // Nodes with changes that are not in the store.

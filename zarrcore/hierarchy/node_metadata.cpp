@@ -156,11 +156,36 @@ void HierarchyEditor::update(const std::string& path,
     }
     NodeMetadata metadata = *old;
     edit(metadata);
-    documents_of(metadata, path);  // throws now if the format cannot express it
+    // Throws now if the format cannot express it. One attribute stands for all, of which there may
+    // be thousands.
+    std::visit(
+        [&](auto& node) {
+          Json all = std::exchange(node.attributes, Json::object());
+          if (!all.empty()) node.attributes[all.begin().key()] = all.begin().value();
+          documents_of(metadata, path);
+          node.attributes = std::move(all);
+        },
+        metadata);
     updated_.emplace(path, old);
     hierarchy_.nodes_.set_has_changes(path, true);
     hierarchy_.nodes_.replace(path, std::move(metadata));
   });
+}
+
+void HierarchyEditor::update_attributes(const std::string& path,
+                                        const std::function<void(Json&)>& edit,
+                                        std::optional<NodeKind> wanted, long held) {
+  const auto edit_node = [&](NodeMetadata& metadata) {
+    std::visit([&](auto& node) { edit(node.attributes); }, metadata);
+  };
+  {
+    const std::lock_guard one_at_a_time(mutex_);
+    const bool is_done = updated_.contains(path) && with_context(name_of(path), [&] {
+                           return hierarchy_.nodes_.change_in_place(path, wanted, held, edit_node);
+                         });
+    if (is_done) return;
+  }
+  update(path, edit_node, wanted);
 }
 
 // The nearest group that may have a copy of the node.
@@ -206,6 +231,11 @@ void HierarchyEditor::flush() {
     });
     if (first_error) std::rethrow_exception(first_error);
   });
+}
+
+void Hierarchy::update_attributes(const std::string& path, const std::function<void(Json&)>& edit,
+                                  std::optional<NodeKind> wanted, long held) {
+  editor_->update_attributes(path, edit, wanted, held);
 }
 
 void Hierarchy::consolidate(const std::vector<std::string>& groups) {

@@ -63,7 +63,7 @@ class ChangeReader {
     for (const auto& [path, node] : changes.nodes) base_.emplace(node.id, *node.base);
   }
 
-  void read(const Json& json) {
+  GivenChunks read(const Json& json) {
     for (const Json& id : json.at("deleted")) erase(id);
     // Places become free before others take them.
     for (const Json& node : json.at("nodes")) {
@@ -71,6 +71,7 @@ class ChangeReader {
     }
     for (const Json& node : json.at("nodes")) add_node(node);
     for (const Json& chunks : json.at("chunks")) add_chunks(chunks);
+    return std::move(given_);
   }
 
  private:
@@ -114,12 +115,19 @@ class ChangeReader {
       throw Error("chunks of an array that does not exist");
     }
     ArrayChanges& chunks = changes_.chunks(*node);
-    for (const Json& reference : json.at("references")) {
-      const auto index = as_unsigned_list(reference.at(0), "the index of a chunk");
-      const auto number = index.size() == chunks.rank() ? chunks.number_of(index) : std::nullopt;
-      if (!number) throw Error("a chunk is outside of the array /" + path->second);
-      chunks.references[*number] = add_reference(reference, log_);
+    const auto add = [&](const char* list) {
+      for (const Json& reference : json.at(list)) {
+        const auto index = as_unsigned_list(reference.at(0), "the index of a chunk");
+        const auto number = index.size() == chunks.rank() ? chunks.number_of(index) : std::nullopt;
+        if (!number) throw Error("a chunk is outside of the array /" + path->second);
+        chunks.references[*number] = add_reference(reference, log_);
+      }
+    };
+    if (json.contains("given")) {
+      add("given");
+      given_.emplace(id, chunks);
     }
+    add("references");
   }
 
   ChangeSet& changes_;
@@ -127,11 +135,12 @@ class ChangeReader {
   std::uint64_t version_;
   std::map<NodeId, std::size_t> base_;
   std::map<NodeId, std::string> paths_;  // of nodes that have changed
+  GivenChunks given_;
 };
 
 }  // namespace
 
-Json changes_to_json(ChangeSet& changes, const ReferenceLog& log) {
+Json changes_to_json(ChangeSet& changes, const GivenChunks& given, const ReferenceLog& log) {
   Json nodes = Json::array();
   Json chunks = Json::array();
   for (const auto& item : changes.nodes) {
@@ -142,16 +151,28 @@ Json changes_to_json(ChangeSet& changes, const ReferenceLog& log) {
       if (node.document) json["document"] = *node.document;
       nodes.push_back(std::move(json));
     }
-    if (!changes.has_changed_chunks(node)) continue;
+    const auto old = given.find(node.id);
+    if (!changes.has_changed_chunks(node) && old == given.end()) continue;
     const ArrayChanges& array = changes.chunks(item);
-    Json references = Json::array();
-    for (const auto& [number, place] : array.references) {
+    Json stored{{"array", id_text(node.id)}, {"references", Json::array()}};
+    const auto add = [&](const char* list, std::uint64_t number, std::uint64_t place) {
       const auto index = array.index_of(number);
-      const bool is_erased = place == ArrayChanges::kErased;
-      references.push_back(is_erased ? Json::array({index})
-                                     : json_of(index, log.get(place).reference));
+      stored[list].push_back(place == ArrayChanges::kErased
+                                 ? Json::array({index})
+                                 : json_of(index, log.get(place).reference));
+    };
+    auto changed = array.references;
+    if (old != given.end()) {
+      ArrayChanges before = old->second;
+      before.set_grid(array);
+      for (const auto& [number, place] : before.references) {
+        add("given", number, place);
+        const auto now = changed.try_emplace(number, ArrayChanges::kErased).first;
+        if (now->second == place) changed.erase(now);
+      }
     }
-    chunks.push_back({{"array", id_text(node.id)}, {"references", std::move(references)}});
+    for (const auto& [number, place] : changed) add("references", number, place);
+    chunks.push_back(std::move(stored));
   }
   Json deleted = Json::array();
   for (const std::size_t node : changes.deleted()) {
@@ -161,8 +182,9 @@ Json changes_to_json(ChangeSet& changes, const ReferenceLog& log) {
       {"nodes", std::move(nodes)}, {"deleted", std::move(deleted)}, {"chunks", std::move(chunks)}};
 }
 
-void read_changes(const Json& json, std::uint64_t version, ChangeSet& changes, ReferenceLog& log) {
-  ChangeReader(changes, log, version).read(json);
+GivenChunks read_changes(const Json& json, std::uint64_t version, ChangeSet& changes,
+                         ReferenceLog& log) {
+  return ChangeReader(changes, log, version).read(json);
 }
 
 }  // namespace zarrcore::icechunk

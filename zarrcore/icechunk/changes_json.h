@@ -3,14 +3,16 @@
 //   nodes      those that are new, moved or have another document: path, id, and what of
 //              "document" and "base", the node of the base that it was, there is
 //   deleted    ids of nodes
-//   chunks     of each array: "array", its id; "kept", if it was smaller once; "references", each a
-//              list: the index, and unless the chunk was erased, one of
+//   chunks     of each array: "array", its id; "given", references that the transaction has started
+//              with; "references", those that it has changed since, each a list: the index, and
+//              unless the chunk was erased, one of
 //                "inline", bytes in base64
 //                "object", id, offset, length
 //                "url", location, offset, length, etag, last_modified
 #pragma once
 
 #include <cstdint>
+#include <map>
 
 #include "zarrcore/base/json.h"
 #include "zarrcore/icechunk/change_set.h"
@@ -18,11 +20,16 @@
 
 namespace zarrcore::icechunk {
 
-Json changes_to_json(ChangeSet& changes, const ReferenceLog& log);
+// The chunks of arrays as a transaction has got them from another one. These are references of
+// `changes` that are still the same, and those that others have replaced.
+using GivenChunks = std::map<NodeId, ArrayChanges>;
+
+Json changes_to_json(ChangeSet& changes, const GivenChunks& given, const ReferenceLog& log);
 
 // Makes the changes in `changes`, which has none yet, of the same base; their references are added
-// to the log. `version` is that of their documents. Throws Error, and the exceptions of Json, when
-// `json` does not fit the base.
-void read_changes(const Json& json, std::uint64_t version, ChangeSet& changes, ReferenceLog& log);
+// to the log. Returns what the transaction had got. `version` is that of their documents. Throws
+// Error, and the exceptions of Json, when `json` does not fit the base.
+GivenChunks read_changes(const Json& json, std::uint64_t version, ChangeSet& changes,
+                         ReferenceLog& log);
 
 }  // namespace zarrcore::icechunk

@@ -93,7 +93,11 @@ bool Transaction::Session::move_branch(const ObjectId& snapshot, const SnapshotR
 std::string Transaction::Session::commit(const CommitOptions& options) {
   const std::lock_guard lock(mutex_);
   check_takes_changes();
-  if (changes_->is_empty()) throw Error("there are no changes to commit");
+  if (changes_->is_empty()) {
+    if (attempts_.empty()) throw Error("there are no changes to commit");
+    rebase(options.ours_win);  // onto none of the attempts
+    return base_->snapshot_id();
+  }
   SnapshotRecord record;
   record.message = options.message;
   for (const auto& [name, value] : options.properties) {

@@ -74,7 +74,12 @@ class Merge {
     const std::string_view path = ours_.base().path(base);
     const Change change = change_of(base);
     if (change.node == nullptr) return;
-    if (change.is_moved) return note(path, "was deleted, and others have moved it");
+    if (change.is_moved) {
+      const Node* own = ours_.find(change.path);
+      const bool is_same_move = own != nullptr && own->id == change.node->id;
+      if (!is_same_move) note(path, "was deleted, and others have moved it");
+      return;
+    }
     if ((change.is_updated || change.has_chunks) && !options_.our_deletions_win) {
       return note(path, "was deleted, and others have changed it");
     }

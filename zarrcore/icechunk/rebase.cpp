@@ -2,9 +2,9 @@
 // changes, and those that they hand over are added to them.
 #include <algorithm>
 
+#include "zarrcore/base/crc32c.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/icechunk/changes_json.h"
 #include "zarrcore/icechunk/merge.h"
 #include "zarrcore/icechunk/session.h"
 #include "zarrcore/icechunk/snapshot_writer.h"
@@ -77,6 +77,12 @@ bool is_same_place(const ChunkReference& a, const ChunkReference& b) {
          a.last_modified == b.last_modified;
 }
 
+// Of changes as JSON: the same of the same text alone.
+std::string fingerprint(std::string_view changes) {
+  return std::to_string(changes.size()) + '-' +
+         std::to_string(crc32c(std::as_bytes(std::span(changes))));
+}
+
 Buffer read_whole(IcechunkStore& store, const ChunkReference& reference) {
   const ByteRange whole = ByteRange::at(0, reference.length);
   return std::move(store.read(reference, {&whole, 1}).front());
@@ -113,44 +119,74 @@ std::optional<ObjectId> Transaction::Session::rebase(bool ours_win) {
 std::string Transaction::Session::changes_as_json() const {
   const std::lock_guard lock(mutex_);
   files_->flush();  // another process may commit them
-  Json json = changes_to_json(*changes_, *log_);
+  Json json = changes_to_json(*changes_, given_, *log_);
   json["snapshot"] = base_->snapshot_id();
-  return dump_json(json);
+  if (!given_by_.empty()) json["from"] = given_by_;
+  std::string text = dump_json(json);
+  origins_.insert(fingerprint(text));
+  return text;
 }
 
 void Transaction::Session::merge(std::string_view text) {
   const std::lock_guard lock(mutex_);
+  const std::string own_origin = fingerprint(text);
+  if (origins_.contains(own_origin)) return;  // they are among these, or have been
   ChangeSet added(base_->snapshot(), ++version_);
+  GivenChunks given;  // by this one
+  std::string origin;
   with_context("the changes to merge", [&] {
     const Json json = parse_json(text);
     const std::string* snapshot = find_string(json, "snapshot");
     if (snapshot == nullptr || *snapshot != base_->snapshot_id()) {
       throw Error("they do not start from snapshot " + base_->snapshot_id());
     }
-    read_changes(json, version_, added, *log_);
+    given = read_changes(json, version_, added, *log_);
+    if (const std::string* from = find_string(json, "from")) origin = *from;
   });
-  ChangedChunks changed;
-  for (const auto& node : changes_->nodes) {
-    if (!changes_->has_changed_chunks(node.second)) continue;
-    const ArrayChanges& chunks = changes_->chunks(node);
-    auto& indexes = changed[node.second.id];
-    for (const auto& [number, place] : chunks.references) {
-      indexes.push_back(chunks.index_of(number));
-    }
-  }
   const auto has_same_bytes = [&](std::uint64_t ours, std::uint64_t theirs) {
-    if (ours == ArrayChanges::kErased || theirs == ArrayChanges::kErased) return false;
+    if (ours == ArrayChanges::kErased || theirs == ArrayChanges::kErased) return ours == theirs;
     const auto own = log_->get(ours);
     const auto other = log_->get(theirs);
     return is_same_place(own.reference, other.reference) ||
            (own.reference.length == other.reference.length &&
             read_whole(*base_, own.reference).text() == read_whole(*base_, other.reference).text());
   };
+  if (!origins_.contains(origin)) given.clear();
+  for (const auto& [array, chunks] : given) {
+    std::erase_if(added.arrays.at(array).references, [&](const auto& reference) {
+      const auto old = chunks.references.find(reference.first);
+      return old != chunks.references.end() && old->second == reference.second;
+    });
+  }
+  ChangedChunks changed;
+  for (const auto& node : changes_->nodes) {
+    const auto old = given.find(node.second.id);
+    if (!changes_->has_changed_chunks(node.second) && old == given.end()) continue;
+    const ArrayChanges& chunks = changes_->chunks(node);
+    auto places = chunks.references;
+    if (old != given.end()) {
+      old->second.set_grid(chunks);
+      for (const auto& [number, place] : old->second.references) {
+        const auto now = places.try_emplace(number, ArrayChanges::kErased).first;
+        if (has_same_bytes(now->second, place)) places.erase(now);
+      }
+    }
+    for (const auto& [number, place] : places) {
+      changed[node.second.id].push_back(chunks.index_of(number));
+    }
+  }
   auto merged = std::make_unique<ChangeSet>(*changes_);
   const auto conflicts = merge_changes(added, *merged, changed, {.has_same_bytes = has_same_bytes});
   if (!conflicts.empty()) {
     throw CommitConflict("the changes to merge contradict earlier ones", conflicts);
   }
+  if (changes_->is_empty()) {
+    given_ = merged->arrays;
+    std::erase_if(given_, [](const auto& array) { return array.second.references.empty(); });
+    given_by_ = own_origin;
+  }
+  origins_.insert(own_origin);
+  if (!origin.empty()) origins_.insert(origin);
   changes_ = std::move(merged);
   note_change();
 }

@@ -5,11 +5,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "zarrcore/icechunk/change_set.h"
+#include "zarrcore/icechunk/changes_json.h"
 #include "zarrcore/icechunk/configuration.h"
 #include "zarrcore/icechunk/icechunk_store.h"
 #include "zarrcore/icechunk/reference_log.h"
@@ -58,6 +60,10 @@ class Transaction::Session {
   std::uint64_t change_count() const {
     const std::lock_guard lock(mutex_);
     return unreadable_.empty() ? changes_->count() : 0;
+  }
+  bool has_failed_commit() const {
+    const std::lock_guard lock(mutex_);
+    return !attempts_.empty();
   }
   std::string snapshot_id() const {
     const std::lock_guard lock(mutex_);
@@ -127,6 +133,10 @@ class Transaction::Session {
   std::shared_ptr<IcechunkStore> base_;
   std::unique_ptr<ChangeSet> changes_;
   std::shared_ptr<ReferenceLog> log_;
+  GivenChunks given_;     // what merge() has made of no changes,
+  std::string given_by_;  // and which changes these were; see fingerprint()
+  // Changes that these have come from: those of others, and their own at some time.
+  mutable std::set<std::string> origins_;
   std::uint64_t generation_ = 0;  // of the base and the log
   std::uint64_t version_ = 0;     // of the document that was put last
   // A snapshot that was put for a commit which has not succeeded, as far as is known: a store may

@@ -83,6 +83,10 @@ std::string Transaction::commit(const CommitOptions& options) {
   }
 }
 
+bool Transaction::has_failed_commit() const {
+  return session_->has_failed_commit();
+}
+
 void Transaction::roll_back() {
   session_->roll_back();
 }

@@ -79,6 +79,8 @@ class Transaction final : public Store {
   // How many nodes and chunks have changed.
   std::uint64_t change_count() const;
   bool has_changes() const { return change_count() != 0; }
+  // A commit has failed that the store may carry out nevertheless, or has.
+  bool has_failed_commit() const;
   // Makes the changes a snapshot of the branch, and returns its id; the transaction continues from
   // there. Virtual chunks get containers in the repository's configuration, unless existing ones
   // contain them. If others have changed the branch meanwhile, the changes are applied to that.
@@ -86,7 +88,7 @@ class Transaction final : public Store {
   // transaction still has its changes and the branch has not; but after UnreadableCommit, they are
   // committed, and the transaction takes no more. A store may also carry out later what it has
   // reported as an error: the next commit() then returns that snapshot, or is a CommitConflict if
-  // there have been other changes since.
+  // there have been other changes since, even if these leave none.
   std::string commit(const CommitOptions& options);
   // Drops all changes.
   void roll_back();
@@ -99,7 +101,9 @@ class Transaction final : public Store {
   // The changes as JSON, for another process or for another try. Chunks are stored already.
   std::string changes() const;
   // Adds changes() of another transaction, which started from the same snapshot of this repository.
-  // Throws CommitConflict if both have changed a node, or put different bytes into a chunk.
+  // Throws CommitConflict if both have changed a node, or put different bytes into a chunk. If the
+  // other one began with a merge() of changes() of this one, that includes chunks that were changed
+  // before: only what was changed since counts.
   void merge(std::string_view changes);
 
   // Makes `reference` the chunk that has this key. Throws Error if no chunk can have it.

@@ -196,6 +196,25 @@ TEST_P(LateCommitTest, IsAConflictWithWhatWasChangedSince) {
   }
 }
 
+// Whether it has been carried out yet or not.
+TEST_P(LateCommitTest, IsAConflictWithWhatUndoesIt) {
+  Transaction transaction = start();
+  commit_late(transaction);
+  transaction.erase("a/c/1");
+  EXPECT_FALSE(transaction.has_changes());
+  EXPECT_TRUE(transaction.has_failed_commit());
+  const std::string first(stored().snapshot_id());
+  EXPECT_EQ(transaction.commit({}), first);
+  files->land();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_ERROR(transaction.commit({}), "has succeeded after an error");
+    EXPECT_EQ(text_at(transaction, "a/c/1"), "(absent)");
+  }
+  transaction.roll_back();
+  EXPECT_FALSE(transaction.has_failed_commit());
+  EXPECT_ERROR(transaction.commit({}), "no changes");
+}
+
 TEST_P(LateCommitTest, IsOneOfOthersAfterARollback) {
   Transaction transaction = start();
   commit_late(transaction);
@@ -308,6 +327,109 @@ TEST_P(CommitTest, MergesChunksOfTwoWorkersOnlyIfTheyAreTheSame) {
   EXPECT_EQ(text_at(seen, "a/c/1"), large);
   EXPECT_EQ(text_at(seen, "a/c/2"), "22");
   EXPECT_EQ(text_at(seen, "a/c/5"), "(absent)");
+}
+
+class WorkersTest : public CommitTest {
+ protected:
+  // The program's changes, which all workers get.
+  WorkersTest() {
+    put(program, "a/zarr.json", array_document());
+    put(program, "a/c/5", "base");
+    program.commit({});
+    for (const char* key : {"a/c/0", "a/c/1", "a/c/2", "a/c/3"}) put(program, key, "given");
+    put(program, "a/c/4", std::string(1000, 'x'));
+    program.erase("a/c/5");
+    given = program.changes();
+  }
+
+  // The changes of a worker.
+  std::string changes(const std::function<void(Transaction&)>& change) {
+    Transaction worker = start();
+    worker.merge(given);
+    change(worker);
+    return worker.changes();
+  }
+  std::string putting(std::string_view key, std::string_view value) {
+    return changes([&](Transaction& worker) { put(worker, key, value); });
+  }
+  std::string erasing(std::string_view key) {
+    return changes([&](Transaction& worker) { worker.erase(key); });
+  }
+
+  Transaction program = start();
+  std::string given;
+};
+
+INSTANTIATE_TEST_SUITE_P(Formats, WorkersTest, testing::Values(1, 2));
+
+TEST_P(WorkersTest, ReplaceChunksThatTheyWereGiven) {
+  const std::string large(2000, 'y');
+  const std::string results[] = {putting("a/c/0", "new"), erasing("a/c/1"),
+                                 putting("a/c/4", large), putting("a/c/5", "back"),
+                                 putting("a/c/6", "six"), given};
+  const auto expect_all = [&](Transaction& transaction) {
+    for (const std::string& result : results) transaction.merge(result);
+    for (const std::string& result : results) transaction.merge(result);
+    transaction.commit({});
+    IcechunkStore seen = stored();
+    const std::pair<const char*, std::string> expected[] = {
+        {"0", "new"}, {"1", "(absent)"}, {"2", "given"}, {"3", "given"},
+        {"4", large}, {"5", "back"},     {"6", "six"},   {"7", "(absent)"}};
+    for (const auto& [chunk, value] : expected) {
+      EXPECT_EQ(text_at(seen, std::string("a/c/") + chunk), value);
+    }
+  };
+  const std::string base(stored().snapshot_id());
+  expect_all(program);
+  icechunk::reset_branch(*files, "main", base);
+  Transaction other = start();
+  expect_all(other);  // without the program
+}
+
+TEST_P(WorkersTest, CannotReplaceWhatHasChangedSince) {
+  put(program, "a/c/2", "newer");
+  program.erase("a/c/3");
+  program.merge(putting("a/c/0", "one worker"));
+  EXPECT_ERROR(program.merge(putting("a/c/0", "another")), "/a/c/0 was changed");
+  EXPECT_ERROR(program.merge(erasing("a/c/0")), "/a/c/0 was changed");
+  EXPECT_ERROR(program.merge(putting("a/c/2", "of a worker")), "/a/c/2 was changed");
+  EXPECT_ERROR(program.merge(putting("a/c/3", "of a worker")), "/a/c/3 was changed");
+  program.merge(putting("a/c/7", "seven"));  // has the old chunks
+  EXPECT_EQ(text_at(program, "a/c/0"), "one worker");
+  EXPECT_EQ(text_at(program, "a/c/2"), "newer");
+  EXPECT_EQ(text_at(program, "a/c/3"), "(absent)");
+  EXPECT_EQ(text_at(program, "a/c/7"), "seven");
+  // Chunks of a program that started with something else.
+  Transaction other = start();
+  put(other, "a/c/0", "other");
+  EXPECT_ERROR(other.merge(putting("a/c/7", "seven")), "/a/c/0 was changed");
+}
+
+TEST_P(WorkersTest, HaveWorkersOfTheirOwn) {
+  const auto result = changes([&](Transaction& worker) {
+    put(worker, "a/c/0", "of the worker");
+    Transaction below = start();
+    below.merge(worker.changes());
+    put(below, "a/c/0", "of the one below");
+    put(below, "a/c/1", "of the one below");
+    worker.merge(below.changes());
+  });
+  program.merge(result);
+  EXPECT_EQ(text_at(program, "a/c/0"), "of the one below");
+  EXPECT_EQ(text_at(program, "a/c/1"), "of the one below");
+}
+
+TEST_P(WorkersTest, LoseChunksOutsideOfSmallerArrays) {
+  const auto resized = [](int size) {
+    std::string text = array_document();
+    return text.replace(text.find("[12]"), 4, '[' + std::to_string(size) + ']');
+  };
+  program.merge(changes([&](Transaction& worker) {
+    put(worker, "a/zarr.json", resized(2));
+    put(worker, "a/zarr.json", resized(12));
+  }));
+  EXPECT_EQ(text_at(program, "a/c/1"), "given");
+  EXPECT_EQ(text_at(program, "a/c/2"), "(absent)");
 }
 
 TEST_P(CommitTest, MergesOneChangeOfADocument) {

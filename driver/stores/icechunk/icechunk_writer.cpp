@@ -218,6 +218,7 @@ void IcechunkWriter::ignore_root() {
 }
 
 bool IcechunkWriter::has_changes() const {
+  if (transaction_->has_failed_commit() && !needs_branch_) return true;
   if (!transaction_->has_changes()) return false;
   if (ignored_root_.empty() || !transaction_->list("").prefixes.empty()) return true;
   const auto root = transaction_->get("zarr.json", zarrcore::kNoSizeLimit);
@@ -297,7 +298,7 @@ void IcechunkWriter::commit(const std::string& message, const std::string& summa
   if (!is_in_own_process()) {
     throw Error(path_.repository + ": only the process that has opened it commits");
   }
-  if (!transaction_->has_changes()) {
+  if (!transaction_->has_changes() && !transaction_->has_failed_commit()) {
     throw Error(path_.repository + ": there are no changes to commit");
   }
   CommitOptions commit = options_.commit;
