@@ -115,6 +115,29 @@ def test_a_branch_for_programs_that_may_fail(made, tiff):
     assert arrays(made) == ["X", "Y", "a", "b"]
 
 
+# --- Repositories that cannot be used ---
+
+
+@pytest.mark.parametrize("damage", ["newer format", "half a file", "empty file", "no snapshot"])
+def test_damaged_repositories_stay_as_they_are(made, tiff, damage):
+    snapshot = made / "snapshots" / item(made, "SNAPSHOT")
+    file = made / "repo" if (made / "repo").exists() else snapshot
+    content = file.read_bytes()
+    if damage == "no snapshot":
+        snapshot.unlink()
+    elif damage == "newer format":
+        file.write_bytes(content[:36] + b"\3" + content[37:])
+    else:
+        file.write_bytes(content[:len(content) // 2] if damage == "half a file" else b"")
+    before = {path: (made / path).read_bytes() for path in files(made)}
+    for flags in (UPDATE, MULTIDIM):
+        with pytest.raises(RuntimeError, match="version 3" if "newer" in damage else str(made)):
+            gdal.OpenEx(f"ICECHUNK:{made}", flags)
+    run = translate(f"ICECHUNK:{made}", tiff, "ARRAY_NAME=b")
+    assert run.returncode == 1 and run.stderr
+    assert {path: (made / path).read_bytes() for path in files(made)} == before
+
+
 # --- A repository without a commit ---------------------------------------------------------------
 
 

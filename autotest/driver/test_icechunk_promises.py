@@ -143,6 +143,22 @@ def test_arrays_that_live_longer_commit_nothing(made):
     assert item(made, "SNAPSHOT") == first
 
 
+def test_copies_that_conflict_return_nothing(made, tiff):
+    """Another program commits an array of the same name meanwhile."""
+    driver, seen = gdal.GetDriverByName("Zarr"), []
+
+    def progress(share, *_):
+        if share > 0.5 and not seen:
+            seen.append(translate(f"ICECHUNK:{made}", tiff, "ARRAY_NAME=b"))
+        return 1
+
+    with pytest.raises(RuntimeError, match="b was created, and others have created it"):
+        driver.CreateCopy(f"ICECHUNK:{made}", gdal.Open(tiff),
+                          options=["ARRAY_NAME=b", "BLOCKSIZE=5,30"], callback=progress)
+    succeed(seen[0])
+    np.testing.assert_array_equal(read(made, "b"), DATA)
+
+
 def test_only_the_process_that_opened_commits(made):
     first = item(made, "SNAPSHOT")
     dataset = gdal.OpenEx(str(made), UPDATE)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from night import rounds
 from osgeo import gdal
-from test_commands import HAS_ALGORITHMS
+from test_commands import HAS_ALGORITHMS, run
 from test_write_faults import errors
 
 DATA = np.arange(20 * 30, dtype=np.uint16).reshape(20, 30)
@@ -415,6 +415,9 @@ def test_messages(made):
         "COMMIT_MESSAGE=ein Wörtchen", "COMMIT_PROPERTIES=" + from_json])
     dataset.GetRasterBand(1).WriteArray(DATA + 1)
     dataset = None
+    newest = run("log", made)["snapshots"][0]
+    assert newest["message"] == "ein Wörtchen"
+    assert newest["properties"] == {"author": "me", "run": "7"}
     with pytest.raises(RuntimeError, match="COMMIT_PROPERTIES"):
         gdal.OpenEx(str(made), UPDATE, open_options=["COMMIT_PROPERTIES=[1]"])
 
@@ -465,6 +468,7 @@ def test_workers_of_one_session(made):
     dimensions = [root.CreateDimension(name, None, None, 40) for name in "yx"]
     array = root.CreateMDArray("big", dimensions, gdal.ExtendedDataType.Create(gdal.GDT_UInt16),
                                ["BLOCKSIZE=10,40"])
+    array.Write(np.full((20, 40), 7, np.uint16), [0, 0])  # in chunks of the first two workers
     changes = dataset.GetMetadataItem("CHANGES", "ICECHUNK")
     worker = """
 import sys
@@ -475,7 +479,7 @@ path, changes, row = sys.argv[1], sys.stdin.read(), int(sys.argv[2])
 dataset = gdal.OpenEx(path, gdal.OF_UPDATE | gdal.OF_MULTIDIM_RASTER,
                       open_options=["SESSION=" + changes, "COMMIT=NO"])
 array = dataset.GetRootGroup().OpenMDArray("big")
-array.Write(np.full((10, 40), row + 1000, np.uint16), [row, 0])
+array.Write(np.full((10 - row, 40) if row < 10 else (10, 40), row + 1000, np.uint16), [row, 0])
 print(dataset.GetMetadataItem("CHANGES", "ICECHUNK"))
 gdal.ErrorReset()
 del array, dataset
@@ -483,12 +487,12 @@ assert not gdal.GetLastErrorMsg()
 """
     workers = [subprocess.Popen([sys.executable, "-c", worker, str(made), str(row)],
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-               for row in range(0, 40, 10)]
+               for row in (5, 10, 20, 30)]
     answers = [worker.communicate(changes)[0] for worker in workers]
     assert all(worker.returncode == 0 for worker in workers)
     for answer in answers:
         assert dataset.SetMetadataItem("MERGE", answer, "ICECHUNK") == gdal.CE_None
     assert "big" not in arrays(made)
     del array, dimensions, root, dataset
-    want = np.repeat(np.arange(0, 40, 10), 10)[:, None] + 1000
+    want = np.repeat([7, 1005, 1010, 1020, 1030], [5, 5, 10, 10, 10])[:, None]
     np.testing.assert_array_equal(read(made, "big"), np.broadcast_to(want, (40, 40)))

@@ -49,6 +49,38 @@ TEST_P(NodeChanges, ChangesOfAttributesReachEveryReader) {
   EXPECT_EQ(is_consolidated_now(), GetParam().is_consolidated);
 }
 
+TEST_P(NodeChanges, ManyChangesOfAttributesCopyNothing) {
+  hierarchy_->create_node("g", group_with("group"));
+  hierarchy_->create_node("g/a", array("g/a"));
+  hierarchy_->flush();
+  const auto set_title = [&](const std::string& path, const char* text, long held = 0) {
+    hierarchy_->update_attributes(
+        path, [&](Json& attributes) { attributes["title"] = text; }, {}, held);
+  };
+  for (const std::string path : {"g", "g/a"}) {
+    const auto first = hierarchy_->node(path);
+    set_title(path, "one");
+    const auto second = hierarchy_->node(path);
+    EXPECT_NE(second, first);
+    set_title(path, "two", 1);  // `second`
+    EXPECT_EQ(hierarchy_->node(path), second);
+    const auto other = second;
+    set_title(path, "three", 1);
+    EXPECT_NE(hierarchy_->node(path), second);
+    EXPECT_EQ(title(*hierarchy_, path), "three");
+    EXPECT_THROW(
+        hierarchy_->update_attributes(path, [](Json& /*attributes*/) { throw Error("no"); }),
+        Error);
+    hierarchy_->flush();
+    expect_found(path, "three");
+  }
+  set_title("g", "four");
+  EXPECT_ERROR(hierarchy_->update_attributes(
+                   "g", [](Json& attributes) { attributes.clear(); }, NodeKind::array),
+               "g");
+  EXPECT_EQ(title(*hierarchy_, "g"), "four");
+}
+
 TEST_P(NodeChanges, AnErasedNodeIsGoneWithAllBelowIt) {
   hierarchy_->create_node("g", group_with("group"));
   hierarchy_->create_node("g/h", group_with("inner"));
