@@ -115,3 +115,10 @@ def test_ozx(folder):
             gdal.Open(form.format(folder / "x.ome.ozx")).ReadAsArray(), DATA)
     (folder / "other.ozx").write_bytes(b"PK\3\4 and more")
     assert gdal.IdentifyDriverEx(str(folder / "other.ozx"), allowed_drivers=["Zarr"]) is None
+
+
+@pytest.mark.parametrize("parts", ["|icechunk:|zip:", "|icechunk://tag.a/x|zip:a"])
+def test_an_archive_in_a_repository_in_an_archive(tmp_path, parts):
+    done = subprocess.run(["gdalinfo", f"/vsizip/{{{tmp_path}/none.zip}}{parts}"], timeout=60,
+                          stderr=subprocess.PIPE, text=True)
+    assert "gdalinfo failed - unable to open" in done.stderr

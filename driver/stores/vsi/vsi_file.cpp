@@ -233,10 +233,12 @@ std::optional<FileVersion> find_file_version(const std::string& path) {
                      static_cast<std::int64_t>(status.st_mtime)};
 }
 
-std::unique_lock<std::mutex> lock_archive(const std::string& path) {
-  static auto& mutex = *new std::mutex;
-  return is_in_archive(path) && VSIIsLocal(path.c_str()) ? std::unique_lock(mutex)
-                                                         : std::unique_lock<std::mutex>();
+std::unique_lock<std::recursive_mutex> lock_archive(const std::string& path) {
+  // An archive may be in a store that is in an archive.
+  static auto& mutex = *new std::recursive_mutex;
+  std::unique_lock lock(mutex, std::defer_lock);
+  if (is_in_archive(path) && VSIIsLocal(path.c_str())) lock.lock();
+  return lock;
 }
 
 FolderListing open_listing(const std::string& folder, int depth) {

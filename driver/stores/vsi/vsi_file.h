@@ -64,7 +64,7 @@ struct FileVersion {
 
 // For calls about files in local archives: GDAL's cache of an archive's directory is not safe while
 // the archive changes. Nothing is locked for other paths.
-std::unique_lock<std::mutex> lock_archive(const std::string& path);
+std::unique_lock<std::recursive_mutex> lock_archive(const std::string& path);
 
 // Nullopt if there is no such file.
 std::optional<FileVersion> find_file_version(const std::string& path);
