@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "autotest/cpp/support/bytes.h"
+#include "autotest/cpp/support/night.h"
 #include "autotest/cpp/support/process.h"
 #include "autotest/cpp/support/stored_array.h"
 #include "zarrcore/base/process.h"
@@ -13,6 +14,8 @@
 
 namespace zarrcore::test::forks_test {
 namespace {
+
+const int kForks = rounds(40, 400);
 
 // Calls `work` on threads of its own until it ends.
 class Threads {
@@ -49,7 +52,7 @@ TEST(Forks, AForkedChildReadsWhatThreadsOfItsParentWereReading) {
     thread_local auto at = static_cast<std::uint64_t>(thread);
     read(*array, row(at++ % 256));
   });
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < kForks; ++i) {
     ChildProcess child([&] {
       ::alarm(20);
       for (std::uint64_t at = 0; at < 256; at += 50) {
@@ -70,7 +73,7 @@ TEST(Forks, NoOtherThreadHasAForkMutexInAChild) {
     ForkMutex third;
     const std::lock_guard lock(third);
   });
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < kForks; ++i) {
     ChildProcess child([&] {
       ::alarm(20);
       const std::scoped_lock both(first, second);
