@@ -1,5 +1,6 @@
 """What check calls damage and what it does not, and what repair makes of it."""
 import fcntl
+import io
 import os
 import shutil
 import subprocess
@@ -95,15 +96,23 @@ def test_files_that_cannot_be_opened_are_no_damage(store, key):
 
 
 class ListingHandler(SimpleHTTPRequestHandler):
-    """Lists folders, unless the server has another status for one."""
-    def do_GET(self):
+    """Lists folders as Apache does, unless the server has another status for one."""
+    def send_head(self):
         status = self.server.status_of(self.path)
-        if status is None:
-            super().do_GET()
-        else:
-            self.send_error(status)
+        if status is not None:
+            return self.send_error(status)
+        return super().send_head()
 
-    do_HEAD = do_GET
+    def list_directory(self, path):
+        names = sorted(entry.name + "/" * entry.is_dir() for entry in os.scandir(path))
+        lines = "".join(f'<a href="{name}">{name}</a>\n' for name in names)
+        title = "Index of " + self.path.rstrip("/")
+        page = f"<html><head><title>{title}</title></head>\n<body>\n{lines}</body></html>".encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        return io.BytesIO(page)
 
     def log_message(self, *_):
         pass

@@ -307,7 +307,7 @@ class VsiStore final : public zarrcore::Store {
     auto folder = is_in_object_store_ ? std::nullopt : HttpFolder::parse(root_);
     if (!folder || lists_nothing_) return;
     constexpr std::uint64_t kMaxListing = std::uint64_t{1} << 20;
-    const std::string key = std::string(prefix) + '/';
+    const std::string key = prefix.empty() ? std::string() : std::string(prefix) + '/';
     try {
       HttpClient client(*std::move(folder), statistics_);
       lists_nothing_ = !client.get(key, "0-0", kMaxListing);
