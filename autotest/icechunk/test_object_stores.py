@@ -191,7 +191,7 @@ def test_a_commit_that_succeeds_late(server, version, tmp_path, monkeypatch, sin
     errors = closed(dataset)
     assert errors and "has succeeded after an error" in errors[-1]
     assert set(state(server, tmp_path / "copy")) == {"", "a", "b"}
-    session, = tmp_path.glob("icechunk-session-*.json")
+    session = errors[-1].split("SESSION=")[1].split()[0]  # not that of the first commit
     dataset = [open_to_write(PATH, "main", f"SESSION={session}", "NEW_BRANCH=again")]
     assert closed(dataset) == []
     found = set(contents_of(open_root(f"ICECHUNK:{PATH}?branch=again")))
