@@ -106,7 +106,8 @@ def test_chunks_that_hdf5_does_not_store(tmp_path, stored, fill, libver, compres
             array[row * 100:row * 100 + 100, column * 100:column * 100 + 100] = values
         expected = array[()]
     if fill and compression == "lzf":
-        with pytest.raises(RuntimeError, match="array /v: a block at .*codecs are for reading only"):
+        with pytest.raises(RuntimeError,
+                           match="array /v: a block at .*codecs are for reading only"):
             make_virtual(tmp_path / "a.h5", tmp_path / "a.json")
         return
     for name in ("a.json", "a.parq"):

@@ -79,7 +79,7 @@ def test_formats(tmp_path, form, variables):
     ((2 * 600_011,), (600_011,))], ids=str)
 @pytest.mark.parametrize("has_records", [False, True])
 def test_large_variables_are_cut(tmp_path, shape, chunk, has_records):
-    """To parts of 64 KiB to 4 MiB, or the next larger ones, along the first dimension that has them."""
+    """To parts of 64 KiB to 4 MiB, or the next larger ones, along the first dimension with such."""
     data = RANDOM.integers(0, 9, shape).astype("f4" if len(shape) > 1 else "f8")
     with netCDF4.Dataset(tmp_path / "a.nc", "w", format="NETCDF3_64BIT_OFFSET") as file:
         names = [f"d{i}" for i in range(len(shape))]

@@ -1,6 +1,7 @@
-"""Virtual stores of TIFF, HDF5 and netCDF files of every encoding, as each reader sees them: this driver,
-GDAL's built-in driver, zarr-python and xarray over fsspec's references. Those that doc/virtual.md says read
-an encoding read the values of the source, and no reader reads other values."""
+"""Virtual stores of TIFF, HDF5 and netCDF files of every encoding, as each reader sees them: this
+driver, GDAL's built-in driver, zarr-python and xarray over fsspec's references. Those that
+doc/virtual.md says read an encoding read the values of the source, and no reader reads other values.
+"""
 import itertools
 import json
 import os
@@ -72,7 +73,7 @@ def tiff_cases(name):
         order = next(orders)
         # JPEG cannot pad its last strip, WebP has no single bands, and libtiff swaps the bytes of
         # numbers before LERC compresses them.
-        if name == "JPEG" and layout != "tiles" or name == "WebP" and interleave == "BAND":
+        if (name == "JPEG" and layout != "tiles") or (name == "WebP" and interleave == "BAND"):
             continue
         if name.startswith("LERC") and dtype != "u1":
             order = "LITTLE"
@@ -140,7 +141,7 @@ def test_tiff(tmp_path, name):
     if not writes(TIFF[name]):
         pytest.skip("GDAL is built without it")
     stores = []
-    for number, (dtype, layout, options) in enumerate(tiff_cases(name)):
+    for number, (dtype, _layout, options) in enumerate(tiff_cases(name)):
         slope = np.arange(3 * 45 * 50).reshape(3, 45, 50) / 7
         data = (slope + np.random.default_rng(number).integers(0, 3, slope.shape)) % 120
         source = write_tiff(tmp_path / f"{number}.tif", data.astype(dtype), *options)
@@ -160,7 +161,8 @@ HDF5 = {
     "fletcher32": {"fletcher32": True}, "lzf": {"compression": "lzf"}}
 
 
-@pytest.mark.skipif(int(gdal.VersionInfo()) < 3_120_000, reason="GDAL does not tell where blocks are")
+@pytest.mark.skipif(int(gdal.VersionInfo()) < 3_120_000,
+                    reason="GDAL does not tell where blocks are")
 @pytest.mark.parametrize("name", HDF5)
 def test_hdf5(tmp_path, name):
     h5py = pytest.importorskip("h5py")

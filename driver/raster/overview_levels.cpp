@@ -250,8 +250,7 @@ bool OverviewLevels::has_other_nodes(const std::string& path) const {
   return std::ranges::any_of(session_.hierarchy().children(path), [&](const auto& child) {
     const auto array = session_.array_metadata(join_path(path, child.name));
     return !array ||
-           (array->shape.size() > 1 &&
-            std::ranges::none_of(view_.arrays(), [&](const auto& fine) {
+           (array->shape.size() > 1 && std::ranges::none_of(view_.arrays(), [&](const auto& fine) {
               return fine->GetName() == child.name;
             }));
   });
