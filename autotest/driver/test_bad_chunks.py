@@ -356,7 +356,7 @@ def test_texts_from_a_writer_that_streams(v3):
               codecs=[{"name": "vlen-utf8"}, ZSTD], data_type="string", fill_value="")
     shutil.rmtree(v3 / "bad/c/0")
     (v3 / "bad/c/0").write_bytes(zstd_without_size(content))
-    code = LIMITED.split("def attempt")[0] + """
+    code = LIMITED.split("def attempt", maxsplit=1)[0] + """
 array = gdal.OpenEx(sys.argv[1], gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("bad")
 print(array.Read()[4999])
 """

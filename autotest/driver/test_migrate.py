@@ -114,7 +114,8 @@ sys.stdout.buffer.write(root.OpenMDArrayFromFullname("/" + name.strip("/")).Read
 """
 
 
-@pytest.mark.skipif(int(gdal.VersionInfo()) < 3130000, reason="needs Zarr v3 of the built-in driver")
+@pytest.mark.skipif(int(gdal.VersionInfo()) < 3130000,
+                    reason="needs Zarr v3 of the built-in driver")
 @each_common
 def test_the_builtin_driver_reads_them(tmp_path, entry):
     path = copy_of(entry, tmp_path)

@@ -91,7 +91,8 @@ def test_checksums_before_other_filters(tmp_path):
 
 
 @needs_blocks
-@pytest.mark.parametrize("stored", [[], [(2, 3)], [(1, 1), (2, 1), (2, 3)], [(0, 0), (2, 1)]], ids=str)
+@pytest.mark.parametrize(
+    "stored", [[], [(2, 3)], [(1, 1), (2, 1), (2, 3)], [(0, 0), (2, 1)]], ids=str)
 @pytest.mark.parametrize("fill", [None, 7])
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
 @pytest.mark.parametrize("compression", ["gzip", "lzf"])

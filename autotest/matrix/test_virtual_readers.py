@@ -1,6 +1,6 @@
 """Virtual stores of TIFF, HDF5 and netCDF files of every encoding, as each reader sees them: this
 driver, GDAL's built-in driver, zarr-python and xarray over fsspec's references. Those that
-doc/virtual.md says read an encoding read the values of the source, and no reader reads other values.
+doc/virtual.md says read an encoding read the values of the source, and no reader reads others.
 """
 import itertools
 import json

@@ -153,9 +153,10 @@ void Transaction::Session::merge(std::string_view text) {
   };
   if (!origins_.contains(origin)) given.clear();
   for (const auto& [array, chunks] : given) {
+    const auto& old = chunks.references;
     std::erase_if(added.arrays.at(array).references, [&](const auto& reference) {
-      const auto old = chunks.references.find(reference.first);
-      return old != chunks.references.end() && old->second == reference.second;
+      const auto found = old.find(reference.first);
+      return found != old.end() && found->second == reference.second;
     });
   }
   ChangedChunks changed;
