@@ -2,6 +2,7 @@
 // `session` holds changes as JSON, which are made and committed.
 #include "autotest/fuzz/input.h"
 #include "autotest/fuzz/store_text.h"
+#include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/icechunk/icechunk_store.h"
 #include "zarrcore/icechunk/transaction.h"
@@ -48,6 +49,14 @@ void read_all(Store& store) {
   succeeds([&] { read_below(store, "", count); });
 }
 
+// Without what they are based on, which is in the changes of a transaction that others were merged
+// into.
+Json without_origin(std::string_view changes) {
+  Json json = parse_json(changes);
+  json.erase("from");
+  return json;
+}
+
 void check_changes(const std::shared_ptr<MemoryStore>& files, std::string_view json) {
   const auto no_files = std::make_shared<NoVirtualFiles>();
   icechunk::Transaction transaction(files, "main", no_files);
@@ -56,7 +65,8 @@ void check_changes(const std::shared_ptr<MemoryStore>& files, std::string_view j
   const std::string changes = transaction.changes();
   icechunk::Transaction again(files, "main", no_files);
   check(succeeds([&] { again.merge(changes); }), "changes as JSON can be made");
-  check(again.changes() == changes, "changes as JSON stay the same");
+  check(without_origin(again.changes()) == without_origin(changes),
+        "changes as JSON stay the same");
   if (!succeeds([&] { transaction.commit({}); })) return;
   icechunk::IcechunkStore store(icechunk::Repository::open(files), {}, no_files);
   read_all(store);
