@@ -1,4 +1,4 @@
-"""The length of files, and phrases that plain English does not have."""
+"""The length of files, algorithms that clang compiles, and phrases that plain English lacks."""
 import re
 
 import pytest
@@ -79,3 +79,17 @@ def test_lengths_of_files():
                 if lengths[str(path)] > limit and str(path) not in LONG}
     assert not too_long
     assert not set(LONG) - {path for path, length in lengths.items() if length > LIMIT}
+
+
+# Of std::ranges, what returns a subrange does not compile with clang 14, Debian 12's, which compiles
+# the fuzzers.
+SUBRANGES = re.compile(
+    r"\bstd::(ranges::(unique|(stable_)?partition|remove(_if)?|(stable_)?rotate|equal_range|search|"
+    r"find_end|subrange)|views)\b")
+
+
+def test_algorithms_that_clang_compiles():
+    found = {str(path): SUBRANGES.findall(text(path))
+             for path in files(*CODE_FOLDERS, "autotest", suffixes=CPP)}
+    assert not {path: names for path, names in found.items() if names}
+    assert SUBRANGES.search("std::ranges::unique(values)")

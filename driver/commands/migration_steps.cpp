@@ -138,9 +138,10 @@ std::optional<MigrationPlan> interrupted_migration(const std::string& path) {
   } catch (const Json::exception&) {
     throw Error(path + ": the plan of the migration in zarr.json is damaged");
   }
-  std::ranges::stable_partition(plan.documents, [](const Document& document) {
+  const auto is_below = [](const Document& document) {
     return document.key != zarrcore::kNodeDocument;
-  });
+  };
+  std::stable_partition(plan.documents.begin(), plan.documents.end(), is_below);
   return plan;
 }
 
