@@ -136,6 +136,8 @@ TEST(IcechunkConfiguration, ExpressionsTakeBoundedTime) {
   EXPECT_FALSE(has_split("(?:a?){700}z"));
   EXPECT_TRUE(has_split("a{3,5}$"));
   EXPECT_FALSE(has_split("^b|b$"));
+  EXPECT_FALSE(has_split("^S2[AB]_[0-9]{8}T[0-9]{6}_N[0-9]{4}_R[0-9]{3}_T[0-9A-Z]{5}$"));
+  EXPECT_TRUE(has_split("[0-9a-f]{8}[0-9a-f]{4}[0-9a-f]{4}[0-9a-f]{4}[0-9a-f]{12}"));
   EXPECT_ERROR(has_split(std::string(100000, '(')), "not supported");
   for (const char* expression : {"(?:a?){9000}z", "(?:(?:(?:a?){30}){30}){30}z", "(?:a?){1,9000}z",
                                  "(?:a?){99999999999999999999}z", "(?=a*(?=a*))"}) {
