@@ -335,6 +335,7 @@ def test_overviews(tmp_path):
 
 def test_overviews_keep_arrays_of_others(store):
     write_array(store / "ovr_2x/mine", DATA * 3, (4, 4))  # in a group without a document
+    files = {path: path.read_bytes() for path in (store / "ovr_2x").rglob("*") if path.is_file()}
     (store / "ovr_4x/a").mkdir(parents=True)
     (store / "ovr_4x/a/leftover").write_text("")
     name = f'ZARR:"{store}":/a'
@@ -342,7 +343,7 @@ def test_overviews_keep_arrays_of_others(store):
     run("overviews", name, "4")
     assert (store / "ovr_4x/a/zarr.json").exists() and not (store / "ovr_4x/a/leftover").exists()
     run("overviews", name, "--remove")
-    np.testing.assert_array_equal(values(store, "/ovr_2x/mine"), DATA * 3)
+    assert len(files) > 1 and all(path.read_bytes() == text for path, text in files.items())
     assert not (store / "ovr_4x").exists()
 
 

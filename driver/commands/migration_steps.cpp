@@ -28,10 +28,10 @@ constexpr const char* kInterrupted = "interrupted: run gdal_zarr migrate --apply
 // A root without children, for stores whose root is a plan.
 const RootDocuments& assumed_root() {
   static constexpr std::string_view kGroup = R"({"zarr_format": 3, "node_type": "group"})";
-  static const RootDocuments documents{
-      {std::string(zarrcore::kNodeDocument),
-       std::make_shared<zarrcore::Buffer>(
-           zarrcore::Buffer::copy_of(std::as_bytes(std::span(kGroup))))}};
+  static const auto& documents =
+      *new RootDocuments{{std::string(zarrcore::kNodeDocument),
+                          std::make_shared<zarrcore::Buffer>(
+                              zarrcore::Buffer::copy_of(std::as_bytes(std::span(kGroup))))}};
   return documents;
 }
 
