@@ -81,8 +81,8 @@ def test_lengths_of_files():
     assert not set(LONG) - {path for path, length in lengths.items() if length > LIMIT}
 
 
-# Of std::ranges, what returns a subrange does not compile with clang 14, Debian 12's, which compiles
-# the fuzzers.
+# Of std::ranges, what returns a subrange does not compile with clang 14, Debian 12's, by which the
+# fuzzers are built.
 SUBRANGES = re.compile(
     r"\bstd::(ranges::(unique|(stable_)?partition|remove(_if)?|(stable_)?rotate|equal_range|search|"
     r"find_end|subrange)|views)\b")
