@@ -39,6 +39,9 @@ class Threads {
 };
 
 TEST(Forks, AForkedChildReadsWhatThreadsOfItsParentWereReading) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "GCC 12's ASan forks while other threads hold locks of its allocator";
+#endif
   const Shape shape{256, 256};
   Random random(3);
   const Bytes values = random_bytes(random, 256 * 256);
