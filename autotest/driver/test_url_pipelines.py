@@ -108,6 +108,11 @@ def test_icechunk(repository):
     assert_fails(message_of(open_root, f"file://{path}|icechunk://tag.none/|zarr3:"), "none")
 
 
+def test_repositories_within_one_another(tmp_path):
+    assert_fails(message_of(gdal.Open, f"{tmp_path}/x" + "|icechunk:a|zip:b" * 9),
+                 "more than 3 repositories are within one another")
+
+
 def test_ozx(folder):
     shutil.copy(folder / "flat.zip", folder / "x.ome.ozx")
     for form in ("{}", 'ZARR:"{}"', 'ZARR:"{}":/a b', "/vsizip/{{{}}}"):

@@ -72,6 +72,12 @@ IcechunkPath parse_location(std::string_view text) {
                 ": a path of an Icechunk repository is followed by ?branch=NAME, ?tag=NAME, "
                 "?snapshot=ID or ?ignore-timestamp-etag=yes");
   }
+  // Each is opened several times for the one around it.
+  constexpr int kMaxNested = 3;
+  int nested = 1;
+  for (std::size_t at = 0; (at = text.find(kIcechunkPrefix, at)) != text.npos; ++at) ++nested;
+  if (nested > kMaxNested)
+    throw Error("more than " + std::to_string(kMaxNested) + " repositories are within one another");
   path.repository = text.size() > 1 ? zarrcore::without_trailing(text, '/') : text;
   if (path.repository.empty()) throw Error("the name of an Icechunk repository has no path");
   return path;
