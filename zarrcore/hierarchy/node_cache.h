@@ -1,7 +1,6 @@
 // The nodes of a hierarchy that have been read or created.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -54,11 +53,13 @@ class NodeCache {
                        const std::function<void(NodeMetadata&)>& edit) {
     const std::lock_guard lock(mutex_);
     const auto it = nodes_.find(path);
-    if (it == nodes_.end() || it->second.use_count() != held + 1) return false;
-    const bool is_array = std::holds_alternative<ArrayMetadata>(*it->second);
+    if (it == nodes_.end()) return false;
+    // Counting this reference comes after all that others did before they released theirs.
+    const Node node = it->second;
+    if (node.use_count() != held + 2) return false;
+    const bool is_array = std::holds_alternative<ArrayMetadata>(*node);
     if (kind && is_array != (*kind == NodeKind::array)) return false;
-    std::atomic_thread_fence(std::memory_order_acquire);  // former references were released
-    edit(const_cast<NodeMetadata&>(*it->second));         // NOLINT: none is made const
+    edit(const_cast<NodeMetadata&>(*node));  // NOLINT: none is made const
     return true;
   }
 
