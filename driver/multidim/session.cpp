@@ -12,8 +12,6 @@
 #include "driver/multidim/group.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/vsi/vsi_path.h"
-#include "driver/stores/vsi/vsi_store.h"
-#include "driver/stores/vsi/zip_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/local_files.h"

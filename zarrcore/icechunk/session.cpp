@@ -3,7 +3,6 @@
 #include <set>
 
 #include "zarrcore/base/endian.h"
-#include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/icechunk/formats.h"
 #include "zarrcore/icechunk/mutable_file.h"

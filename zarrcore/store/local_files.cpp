@@ -1,6 +1,5 @@
 #include "zarrcore/store/local_files.h"
 
-#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <chrono>
@@ -10,7 +9,6 @@
 #include <random>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/path.h"
 #include "zarrcore/base/process.h"
 #include "zarrcore/store/locks.h"
 #include "zarrcore/store/store.h"
