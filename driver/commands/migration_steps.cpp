@@ -21,16 +21,18 @@ namespace {
 
 constexpr std::size_t kCopiedTogether = 1024;  // values
 
-// The version of the plan that is put at the root.
+// The member of the root's document that is the plan, and what readers show as its version.
+constexpr const char* kPlan = "gdal_zarr_migration";
 constexpr const char* kInterrupted = "interrupted: run gdal_zarr migrate --apply again";
 
-// A root without children, for stores whose root is a plan.
-const RootDocuments& assumed_root() {
-  static constexpr std::string_view kGroup = R"({"zarr_format": 3, "node_type": "group"})";
-  static const auto& documents =
-      *new RootDocuments{{std::string(zarrcore::kNodeDocument),
-                          std::make_shared<zarrcore::Buffer>(
-                              zarrcore::Buffer::copy_of(std::as_bytes(std::span(kGroup))))}};
+// A group, for stores whose root is a plan.
+RootDocuments assumed_root() {
+  RootDocuments documents;
+  for (const Document& document : zarrcore::v3_format().group_documents({}, "")) {
+    const std::string text = zarrcore::v3_format().document_text(document.content);
+    documents.emplace(document.key, std::make_shared<zarrcore::Buffer>(
+                                        zarrcore::Buffer::copy_of(std::as_bytes(std::span(text)))));
+  }
   return documents;
 }
 
@@ -39,10 +41,11 @@ std::string text_of(const MigrationPlan& plan) {
   for (const Document& document : plan.documents) documents[document.key] = document.content;
   Json moves = Json::object();
   for (const ChunkMove& move : plan.moves) moves[move.from] = move.to;
-  return zarrcore::v3_format().document_text({{"zarr_format", kInterrupted},
-                                              {"documents", std::move(documents)},
-                                              {"moves", std::move(moves)},
-                                              {"old_documents", plan.old_keys}});
+  Json json{{"documents", std::move(documents)},
+            {"moves", std::move(moves)},
+            {"old_documents", plan.old_keys}};
+  return zarrcore::v3_format().document_text(
+      {{"zarr_format", kInterrupted}, {kPlan, std::move(json)}});
 }
 
 // The new key of a chunk or a folder of chunks, by its name below the old prefix; nullopt if it has
@@ -122,25 +125,21 @@ std::optional<MigrationPlan> interrupted_migration(const std::string& path) {
   const auto hierarchy = open_examined(path, assumed_root());
   const auto text = hierarchy->store()->get(zarrcore::kNodeDocument, zarrcore::kMaxDocumentBytes);
   if (!text || text->text().find(kInterrupted) == std::string_view::npos) return std::nullopt;
-  const Json json = zarrcore::parse_json(text->text());
-  const Json* const version = zarrcore::find_member(json, "zarr_format");
-  if (version == nullptr || *version != kInterrupted) return std::nullopt;
+  const Json document = zarrcore::parse_json(text->text());
+  const Json* const json = zarrcore::find_member(document, kPlan);
+  if (json == nullptr) return std::nullopt;
   MigrationPlan plan{.is_of_draft = true, .is_continued = true};
   try {
-    for (const auto& [key, content] : json.at("documents").items()) {
+    for (const auto& [key, content] : json->at("documents").items()) {
       plan.documents.push_back({key, content});
     }
-    for (const auto& [from, to] : json.at("moves").items()) {
+    for (const auto& [from, to] : json->at("moves").items()) {
       plan.moves.push_back({from, to.get<std::string>()});
     }
-    plan.old_keys = json.at("old_documents").get<std::vector<std::string>>();
+    plan.old_keys = json->at("old_documents").get<std::vector<std::string>>();
   } catch (const Json::exception&) {
     throw Error(path + ": the plan of the migration in zarr.json is damaged");
   }
-  const auto is_below = [](const Document& document) {
-    return document.key != zarrcore::kNodeDocument;
-  };
-  std::stable_partition(plan.documents.begin(), plan.documents.end(), is_below);
   return plan;
 }
 

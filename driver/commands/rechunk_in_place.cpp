@@ -20,6 +20,7 @@
 #include "zarrcore/array/stored_chunks.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/store/locks.h"
 
 namespace gdal_zarr {
@@ -116,11 +117,9 @@ class StoredValues {
 
  private:
   static std::uint64_t hash_of(std::string_view key, const zarrcore::ValueVersion& version) {
-    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-    const auto add = [&](std::uint64_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
-    for (const char c : key) add(static_cast<unsigned char>(c));
+    std::uint64_t hash = zarrcore::fnv1a(key);
     for (const std::uint64_t part : version.identity()) {
-      for (int shift = 0; shift < 64; shift += 8) add(part >> shift & 0xff);
+      hash = zarrcore::fnv1a({reinterpret_cast<const char*>(&part), sizeof part}, hash);
     }
     return hash;
   }

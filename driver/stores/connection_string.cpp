@@ -51,7 +51,7 @@ std::string store_of(const std::string& name) {
     check_is_no_url(path.repository);
     return format_icechunk_path(path);
   }
-  if (!has_icechunk_prefix(name) && is_url_pipeline(name)) return path_of_pipeline(name);
+  if (is_url_pipeline(name)) return path_of_pipeline(name);
   const std::string path = without_file_scheme(name);
   const std::string file_name = CPLGetFilename(without_query(path).c_str());
   if (!zarrcore::is_document_name(file_name) && !is_other_document(path)) return path;
@@ -248,6 +248,7 @@ std::string in_icechunk(const std::string& path, std::string_view rest) {
 }  // namespace
 
 bool is_url_pipeline(const std::string& name) {
+  if (has_icechunk_prefix(name)) return false;  // what is in its braces is a path
   const auto parts = parts_of(name);
   if (parts.size() < 2 || parts.front().empty()) return false;
   // The URL of another resource may have a "|" in it.

@@ -45,6 +45,13 @@ std::optional<Number> parse_number(std::string_view text) {
   return text.empty() ? number : std::nullopt;
 }
 
+// A hash of a text (FNV-1a, 64 bits), which is the same in all processes; or, with that of what
+// precedes it, of both.
+constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = 0xcbf29ce484222325) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
 // Reads a decimal float, such as 1.5 or -1E400, in any locale: infinite if it is too large.
 double parse_float(std::string_view text);
 

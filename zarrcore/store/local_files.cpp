@@ -10,6 +10,7 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/process.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/store/locks.h"
 #include "zarrcore/store/store.h"
 
@@ -37,12 +38,7 @@ constexpr std::int64_t kAnyAge = std::numeric_limits<std::int64_t>::min();
 const std::string& place_of_processes() {
   static const auto& place = *new const std::string([] {
     const std::string name = name_of_process_ids();
-    if (name.empty()) return std::string();
-    std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-    for (const char c : name) {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    }
-    return std::to_string(hash);
+    return name.empty() ? std::string() : std::to_string(fnv1a(name));
   }());
   return place;
 }

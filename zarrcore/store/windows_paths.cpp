@@ -150,9 +150,9 @@ void visit_folder(const std::string& path,
         if (kind == EntryKind::folder && is_link(entry)) kind = EntryKind::link_to_folder;
         const std::string utf8 = windows::utf8_of(name);
         const auto size = [&]() -> std::optional<std::uint64_t> {
-          std::error_code error;
-          const auto bytes = std::filesystem::file_size(path_of_utf8(path + '/' + utf8), error);
-          return error ? std::nullopt : std::optional<std::uint64_t>(bytes);
+          std::error_code problem;
+          const auto bytes = std::filesystem::file_size(path_of_utf8(path + '/' + utf8), problem);
+          return problem ? std::nullopt : std::optional<std::uint64_t>(bytes);
         };
         return visit({utf8, kind, size});
       });

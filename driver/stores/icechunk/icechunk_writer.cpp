@@ -83,9 +83,11 @@ void make_repository(const IcechunkPath& path, zarrcore::Store& files, int forma
        !above.empty() && above != "/" && VSIIsLocal(above.c_str());
        above = CPLGetPath(above.c_str())) {
     if (is_icechunk_folder(above)) {
-      const std::string group = format_icechunk_path({.repository = above, .key = "NAME"});
-      throw Error(path.repository + " is inside of the repository " + above +
-                  ", whose groups are named " + group);
+      throw Error(std::string(path.repository)
+                      .append(" is inside of the repository ")
+                      .append(above)
+                      .append(", whose groups are named ")
+                      .append(format_icechunk_path({.repository = above, .key = "NAME"})));
     }
   }
   try {
