@@ -87,7 +87,7 @@ def test_repositories_inside_of_repositories(virtual):
     name = f"/vsiicechunk/{{{virtual()}}}"
     for _ in range(20):
         name = f"/vsiicechunk/{{{name}/g}}"
-        with pytest.raises(RuntimeError, match="no Icechunk repository|too many"):
+        with pytest.raises(RuntimeError, match="no Icechunk repository|are within one another"):
             gdal.VSIStatL(f"{name}/zarr.json")
 
 
