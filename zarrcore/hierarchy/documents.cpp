@@ -184,7 +184,10 @@ DocumentRequests::AnswerScope DocumentReader::request(std::vector<std::string> k
   }
   if (keys.size() < 2) return {};
   return requests_.request(keys, store_.traits().parallel_requests, run_together_,
-                           [this](const std::string& key) { return request_text(key); });
+                           [this](const std::string& key) {
+                             ValueVersion version;
+                             return request_text(key, version);
+                           });
 }
 
 bool DocumentReader::is_missing_at_root(const std::string& key) const {
@@ -228,22 +231,23 @@ DocumentText DocumentReader::stored_text(const std::string& key) const {
     if (const auto it = root_texts_.find(key); it != root_texts_.end()) return it->second;
   }
   DocumentText text;
+  ValueVersion version;
   try {
     const auto requested = requests_.find(key);
-    text = requested ? *requested : request_text(key);
+    text = requested ? *requested : request_text(key, version);
   } catch (const AccessDenied& error) {
     // Stores that cannot list answer so for missing documents. But a document of the root can be
     // read.
     note_denied(key, error);
   }
   const std::lock_guard lock(mutex_);
-  if (text) documents_read_.insert(key);
+  if (text) documents_read_.try_emplace(key, version);
   if (is_at_root(key)) root_texts_.emplace(key, text);
   return text;
 }
 
-DocumentText DocumentReader::request_text(const std::string& key) const {
-  auto value = store_.get(key, kMaxDocumentBytes);
+DocumentText DocumentReader::request_text(const std::string& key, ValueVersion& version) const {
+  auto value = store_.get_with_version(key, kMaxDocumentBytes, version);
   return value ? std::make_shared<const Buffer>(std::move(*value)) : nullptr;
 }
 
@@ -269,7 +273,10 @@ std::string DocumentReader::denied(std::string_view path) const {
 
 std::vector<std::string> DocumentReader::documents_read() const {
   const std::lock_guard lock(mutex_);
-  return {documents_read_.begin(), documents_read_.end()};
+  std::vector<std::string> keys;
+  keys.reserve(documents_read_.size());
+  for (const auto& [key, version] : documents_read_) keys.push_back(key);
+  return keys;
 }
 
 bool DocumentReader::has_read(const std::string& key) const {
@@ -277,9 +284,21 @@ bool DocumentReader::has_read(const std::string& key) const {
   return documents_read_.contains(key);
 }
 
+bool DocumentReader::are_as_read(std::span<const std::string> keys) const {
+  if (const auto traits = store_.traits(); !traits.knows_versions || traits.parallel_requests > 1)
+    return true;
+  return std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
+    const ValueVersion now = store_.current_version(key);
+    const std::lock_guard lock(mutex_);
+    const auto it = documents_read_.find(key);
+    const auto read = it != documents_read_.end() ? it->second : ValueVersion::absent();
+    return read.is_valid_for(now);
+  });
+}
+
 void DocumentReader::note_put(const std::string& key) {
   const std::lock_guard lock(mutex_);
-  documents_read_.insert(key);
+  documents_read_.insert_or_assign(key, ValueVersion({}, false));  // to be read when it is needed
   root_texts_.erase(key);
   for (auto& [prefix, listing] : listings_) {
     const auto name = key_below(prefix, key);
@@ -295,9 +314,9 @@ void DocumentReader::note_put(const std::string& key) {
 
 void DocumentReader::forget(std::span<const std::string> paths) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(documents_read_, [&](const std::string& document) {
+  std::erase_if(documents_read_, [&](const auto& document) {
     return std::ranges::any_of(
-        paths, [&](const std::string& path) { return is_at_or_below(document, path); });
+        paths, [&](const std::string& path) { return is_at_or_below(document.first, path); });
   });
   root_texts_.clear();
   listings_.clear();
@@ -306,6 +325,14 @@ void DocumentReader::forget(std::span<const std::string> paths) {
 void DocumentReader::forget_root() {
   const std::lock_guard lock(mutex_);
   root_texts_.clear();
+}
+
+void DocumentReader::forget_read(std::span<const std::string> keys) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& key : keys) {
+    documents_read_.erase(key);
+    root_texts_.erase(key);
+  }
 }
 
 bool CopiedDocuments::read(const Format& format, const DocumentSource& own) {

@@ -106,6 +106,9 @@ class DocumentReader {
   // The keys of the documents read or put so far, sorted.
   std::vector<std::string> documents_read() const;
   bool has_read(const std::string& key) const;
+  // Returns false if these documents may have changed since they were read, or been missing then.
+  // True if it would take a request to find out.
+  bool are_as_read(std::span<const std::string> keys) const;
 
   // A document has been put.
   void note_put(const std::string& key);
@@ -113,10 +116,12 @@ class DocumentReader {
   void forget(std::span<const std::string> paths);
   // From now on, documents at the root are requested again.
   void forget_root();
+  // These documents are about to be requested again.
+  void forget_read(std::span<const std::string> keys);
 
  private:
   DocumentText stored_text(const std::string& key) const;
-  DocumentText request_text(const std::string& key) const;
+  DocumentText request_text(const std::string& key, ValueVersion& version) const;
   void note_denied(const std::string& key, const AccessDenied& error) const;
   DirectoryListing list(const std::string& prefix) const;
   void release_listings();
@@ -132,7 +137,7 @@ class DocumentReader {
   // Listed prefixes, cached while an object of keep_listings() exists.
   mutable std::map<std::string, DirectoryListing, std::less<>> listings_;
   int listing_keepers_ = 0;
-  mutable std::set<std::string> documents_read_;
+  mutable std::map<std::string, ValueVersion> documents_read_;  // the first versions read
   // Keys of documents that may exist and were treated as missing, and why.
   mutable std::vector<std::pair<std::string, std::string>> denied_;
   // true after the first value that is a web page instead of a document

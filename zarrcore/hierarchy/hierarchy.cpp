@@ -53,7 +53,6 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
     nodes_.set_root_array(std::nullopt);
     const auto read_copies = [&] {
       try {
-        read_copies_ = copies_now();
         return copied_.read(*format_, own);
       } catch (const Error& error) {
         faults.emplace_back(error.what());
@@ -182,14 +181,14 @@ std::shared_ptr<const NodeMetadata> Hierarchy::node(std::string_view path,
     if (auto array = root_array()) return array;
   }
   if (auto known = nodes_.find(normalized)) return known;
-  ReadDocuments read = documents_to_read(normalized);
+  const std::uint64_t changes = changes_;
   const auto answers = request(format_->keys_to_read(normalized, wanted));
   const auto of_store = [this] { return store_->description(); };
   auto found = with_context(of_store, [&] {
     auto own = format_->read_node(documents(), normalized, wanted);
     return own ? std::move(own) : read_copied_node(normalized);
   });
-  if (found) note_read(normalized, std::move(read));
+  if (found) note_read(normalized, changes);
   return found ? nodes_.add(normalized, std::move(*found)) : nullptr;
 }
 

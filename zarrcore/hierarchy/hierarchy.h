@@ -109,7 +109,7 @@ class ZARRCORE_API Hierarchy {
   // refreshed: an array of another shape is another array.
   void refresh_node(std::string_view path) const;
   // From now on, refresh_node() reads each node once more, whether or not a change shows.
-  void expect_changes() { ++expected_changes_; }
+  void expect_changes() { ++changes_; }
 
   // Returns true if a node of this kind exists. The attributes of a group may still turn out to be
   // invalid when it is read. Throws Error like node().
@@ -192,19 +192,8 @@ class ZARRCORE_API Hierarchy {
   void prefetch_arrays(std::span<const std::string> paths) const;
   std::shared_ptr<const NodeMetadata> root_array() const;
   std::optional<NodeMetadata> read_copied_node(const std::string& path) const;
-  // The state of a node's documents when they were read.
-  struct ReadDocuments {
-    std::uint64_t expected_changes = 0;  // how often changes had been expected
-    std::vector<ValueVersion> versions;
-
-    bool are_good_for(const ReadDocuments& current) const;
-  };
-  ReadDocuments documents_now(const std::function<std::vector<std::string>()>& keys) const;
-  ReadDocuments documents_now(const std::string& path) const;
-  ReadDocuments copies_now() const;
-  ReadDocuments documents_to_read(const std::string& path) const;
-  void note_read(const std::string& path, ReadDocuments read) const;
-  void refresh_copies(const ReadDocuments& now) const;
+  void note_read(const std::string& path, std::uint64_t changes) const;
+  void refresh_copies() const;
   std::vector<std::string> listed_names(const DocumentSource& source,
                                         const std::string& group) const;
   std::vector<std::string> prefetched_names(const DocumentSource& source,
@@ -220,11 +209,13 @@ class ZARRCORE_API Hierarchy {
   std::shared_ptr<void> kept_until_opened_;  // listings
   std::unique_ptr<HierarchyEditor> editor_;
 
-  std::atomic<std::uint64_t> expected_changes_ = 0;
+  // How often all nodes had to be read again.
+  mutable std::atomic<std::uint64_t> changes_ = 0;
   mutable std::mutex mutex_;                            // guards the following
   mutable std::set<std::string, std::less<>> skipped_;  // nodes with a name that none may have
-  mutable std::map<std::string, ReadDocuments, std::less<>> read_documents_;  // of nodes
-  mutable std::optional<ReadDocuments> read_copies_;
+  // The changes before which nodes were read, and the consolidated metadata; none for all others.
+  mutable std::map<std::string, std::uint64_t, std::less<>> read_after_;
+  mutable std::uint64_t copies_read_after_ = 0;
 };
 
 }  // namespace zarrcore

@@ -1,7 +1,8 @@
 // Attributes that other programs have changed while a hierarchy is open.
-#include <algorithm>
-#include <optional>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -9,70 +10,28 @@
 
 namespace zarrcore {
 
-bool Hierarchy::ReadDocuments::are_good_for(const ReadDocuments& current) const {
-  return expected_changes == current.expected_changes &&
-         std::ranges::equal(versions, current.versions, [](const auto& version, const auto& now) {
-           return version.is_valid_for(now);
-         });
-}
-
-Hierarchy::ReadDocuments Hierarchy::documents_now(
-    const std::function<std::vector<std::string>()>& keys) const {
-  ReadDocuments now{expected_changes_, {}};
-  const StoreTraits traits = store_->traits();
-  if (!traits.knows_versions || traits.parallel_requests > 1) return now;
-  try {
-    for (const std::string& key : keys()) now.versions.push_back(store_->current_version(key));
-  } catch (const Error&) {
-    now.versions.clear();  // of another format, or reading the node reports it
-  }
-  return now;
-}
-
-Hierarchy::ReadDocuments Hierarchy::copies_now() const {
-  return documents_now([this]() -> std::vector<std::string> {
-    const auto key = format_->consolidated_key("");
-    return key ? std::vector{*key} : std::vector<std::string>();
-  });
-}
-
-Hierarchy::ReadDocuments Hierarchy::documents_now(const std::string& path) const {
-  if (is_consolidated()) return copies_now();
-  return documents_now([&] {
-    std::vector<std::string> keys = format_->keys_to_read(path, std::nullopt);
-    return keys.empty() ? format_->node_keys(path) : keys;
-  });
-}
-
-// From before the documents are read, so that a change meanwhile is detected later.
-Hierarchy::ReadDocuments Hierarchy::documents_to_read(const std::string& path) const {
-  if (!is_consolidated()) return documents_now(path);
-  {
-    const std::lock_guard lock(mutex_);
-    if (read_copies_) return *read_copies_;
-  }
-  ReadDocuments now = copies_now();
+void Hierarchy::note_read(const std::string& path, std::uint64_t changes) const {
+  if (changes == 0) return;
   const std::lock_guard lock(mutex_);
-  if (!read_copies_) read_copies_ = std::move(now);
-  return *read_copies_;
-}
-
-void Hierarchy::note_read(const std::string& path, ReadDocuments read) const {
-  const std::lock_guard lock(mutex_);
-  read_documents_.insert_or_assign(path, std::move(read));
+  read_after_.insert_or_assign(path, changes);
 }
 
 // Consolidated metadata may be missing because a program that changes nodes has removed it and will
 // write it again; until then, the nodes' own documents are used. On a server, which may not list
 // nodes, the old consolidated metadata stays in use.
-void Hierarchy::refresh_copies(const ReadDocuments& now) const {
+void Hierarchy::refresh_copies() const {
+  const std::vector<std::string> keys{format_->consolidated_key("").value_or("")};
+  const std::uint64_t changes = changes_;
+  const bool is_as_read = reader_.are_as_read(keys);
   {
     const std::lock_guard lock(mutex_);
-    if (read_copies_ && read_copies_->are_good_for(now)) return;
+    if (std::exchange(copies_read_after_, changes) == changes && is_as_read) return;
   }
+  reader_.forget_read(keys);
+  store_->refresh(keys.front());
   if (!copied_.read_again(*format_, reader_.source(), !reader_.is_slow())) return;
   const std::lock_guard lock(mutex_);
-  read_copies_ = now;
+  copies_read_after_ = ++changes_;
 }
 
 void Hierarchy::refresh_node(std::string_view path) const {
@@ -80,22 +39,24 @@ void Hierarchy::refresh_node(std::string_view path) const {
   const auto old = nodes_.find(normalized);
   if (!old || nodes_.has_changes(normalized)) return;
   try {
-    ReadDocuments now = documents_now(normalized);
+    if (is_consolidated()) refresh_copies();
+    const bool is_copied = is_consolidated();
+    const bool is_array = std::holds_alternative<ArrayMetadata>(*old);
+    std::vector<std::string> keys =
+        format_->keys_to_read(normalized, is_array ? NodeKind::array : NodeKind::group);
+    if (keys.empty()) keys = format_->node_keys(normalized);
+    const std::uint64_t changes = changes_;
     {
+      const bool is_as_read = is_copied || reader_.are_as_read(keys);
       const std::lock_guard lock(mutex_);
-      const auto [known, is_new] = read_documents_.try_emplace(normalized, now);
-      // Documents that a slow store has not been asked for again count as unchanged.
-      const bool is_as_read = is_new ? now.versions.empty() && now.expected_changes == 0
-                                     : known->second.are_good_for(now);
-      if (is_as_read) return;
-      known->second = now;
+      const auto read_after = read_after_.find(normalized);
+      if (is_as_read && (read_after != read_after_.end() ? read_after->second : 0) == changes)
+        return;
     }
-    reader_.forget_root();
-    if (is_consolidated()) {
-      store_->refresh(format_->consolidated_key("").value_or(""));
-      refresh_copies(now);
-    } else {
-      for (const std::string& key : format_->node_keys(normalized)) store_->refresh(key);
+    note_read(normalized, changes);
+    if (!is_copied) {
+      reader_.forget_read(keys);
+      for (const std::string& key : keys) store_->refresh(key);
     }
     const auto read = format_->read_node(documents(), normalized);
     if (!read || read->index() != old->index()) return;  // what uses the node reports it

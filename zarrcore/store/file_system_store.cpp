@@ -83,13 +83,20 @@ std::string FileSystemStore::file_of(std::string_view key) const {
   return file_in(folders_.root(), key);
 }
 
-// A program that has read the document of a node means this node when it writes.
 std::optional<Buffer> FileSystemStore::get(std::string_view key, std::uint64_t max_size) {
+  ValueVersion version;
+  return get_with_version(key, max_size, version);
+}
+
+// A program that has read the document of a node means this node when it writes.
+std::optional<Buffer> FileSystemStore::get_with_version(std::string_view key,
+                                                        std::uint64_t max_size,
+                                                        ValueVersion& version) {
   const std::string path = file_of(key);
   const auto id = id_of_node(key);
   return with_context(path, [&]() -> std::optional<Buffer> {
     const LocalFile file(path, LocalFile::Mode::read);
-    const auto size = file.value_size();
+    const auto size = file.value_size(&version);
     if (!size) {
       if (folders_of(key) != nullptr) folders_.check_exists(path);
       return std::nullopt;
