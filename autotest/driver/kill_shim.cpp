@@ -2,6 +2,7 @@
 // kill_at() on: renames, links and removals; from kill_at_any() on also what makes and fills files.
 // The environment variables KILL_AT and KILL_AT_ANY are n for a whole program, which says at its
 // end how many changes were left. With NO_EXCHANGE, names cannot be exchanged, as on many systems.
+// A program stops before it renames something from or to a name that ends with STOP_BEFORE.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,6 +15,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <string_view>
 
 namespace {
 
@@ -34,6 +37,15 @@ std::atomic<bool> counts_all{false};
 
 void count() {
   if (left != 0 && --left == 0) kill(getpid(), SIGKILL);
+}
+
+void count_rename(const char* from, const char* to) {
+  count();
+  const char* end = std::getenv("STOP_BEFORE");
+  const auto ends_so = [&](std::string_view name) {
+    return name.size() >= std::strlen(end) && name.substr(name.size() - std::strlen(end)) == end;
+  };
+  if (end != nullptr && (ends_so(from) || ends_so(to))) raise(SIGSTOP);
 }
 
 void count_contents() {
@@ -102,11 +114,11 @@ int rmdir(const char* path) noexcept {
 }
 
 int rename(const char* from, const char* to) noexcept {
-  count();
+  count_rename(from, to);
   return next<int(const char*, const char*)>("rename")(from, to);
 }
 int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
-  count();
+  count_rename(from, to);
   return next<int(int, const char*, int, const char*)>("renameat")(from_folder, from, to_folder,
                                                                    to);
 }
@@ -116,7 +128,7 @@ int renameat2(int from_folder, const char* from, int to_folder, const char* to,
     errno = EINVAL;
     return -1;
   }
-  count();
+  count_rename(from, to);
   return next<int(int, const char*, int, const char*, unsigned)>("renameat2")(from_folder, from,
                                                                               to_folder, to, flags);
 }

@@ -3,6 +3,7 @@ import fcntl
 import json
 import os
 import shutil
+import signal
 import subprocess
 import time
 
@@ -261,6 +262,29 @@ def test_rechunk_of_all_needs_all(store):
 @pytest.fixture(scope="module")
 def shim(build_shim):
     return build_shim("kill_shim")
+
+
+@pytest.mark.parametrize("exchange", [{"STOP_BEFORE": ".gdal-zarr-new"},
+                                      {"STOP_BEFORE": ".gdal-zarr-old", "NO_EXCHANGE": "1"}])
+def test_rechunk_does_not_lose_what_is_written_at_its_end(store, shim, exchange):
+    """Between the copy and the exchange of names."""
+    running = subprocess.Popen(
+        [PROGRAM, "rechunk", store, "BLOCKSIZE=8,8", "--array=/a"], stderr=subprocess.PIPE,
+        text=True, env=os.environ | {"LD_PRELOAD": str(shim)} | exchange)
+    os.waitid(os.P_PID, running.pid, os.WSTOPPED | os.WNOWAIT)
+    array = gdal.OpenEx(str(store), gdal.OF_MULTIDIM_RASTER | gdal.OF_UPDATE
+                        ).GetRootGroup().OpenMDArray("a")
+    array.Write(np.full((1, 1), 77, DATA.dtype), [0, 0], [1, 1])
+    del array
+    while running.poll() is None:  # it stops before other names as well
+        running.send_signal(signal.SIGCONT)
+        time.sleep(0.01)
+    assert running.returncode == 2 and "was changed while it was copied" in running.stderr.read()
+    changed = DATA.copy()
+    changed[0, 0] = 77
+    np.testing.assert_array_equal(values(store, "/a"), changed)
+    assert chunks(store)["/a"] == [4, 4]
+    assert not list(store.glob("a.*"))
 
 
 def test_killed_rechunk_loses_nothing(store, shim, tmp_path):

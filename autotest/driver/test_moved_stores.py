@@ -1,5 +1,5 @@
-"""Stores and arrays that another program renames while they are open for writing: the path decides.
-Every change is an error that names the folder, and nothing is created or changed, neither in the
+"""Stores and arrays that another program renames while they are open: the path decides. Every read
+and change is an error that names the folder, and nothing is created or changed, neither in the
 folder that was renamed nor where it was. Arrays that GDAL renames can be written to as before."""
 import os
 import shutil
@@ -181,13 +181,23 @@ def test_what_waits_to_be_put_is_an_error(place, moved, api, end):
     assert content(place) == before
 
 
-@pytest.mark.parametrize("mode, moved", [
-    (gdal.GA_ReadOnly, store_moved), (gdal.GA_ReadOnly, parent_moved),
-    (gdal.GA_Update, array_moved), (gdal.GA_Update, store_moved), (gdal.GA_Update, parent_moved)])
-def test_what_is_moved_does_not_read_as_missing(place, mode, moved):
-    dataset = gdal.Open(str(place / "in/a.zarr"), mode)
+@pytest.mark.parametrize("has_read", [False, True])
+@pytest.mark.parametrize("mode", [gdal.OF_READONLY, gdal.OF_UPDATE])
+@pytest.mark.parametrize("api", [gdal.OF_RASTER, gdal.OF_MULTIDIM_RASTER])
+@pytest.mark.parametrize("moved", MOVES)
+def test_what_is_moved_is_not_read(place, moved, api, mode, has_read):
+    """Neither as missing nor from the array that is now in its place."""
+    dataset = source = gdal.OpenEx(str(place / "in/a.zarr"), api | mode)
+    if api == gdal.OF_MULTIDIM_RASTER:
+        source = dataset.GetRootGroup().OpenMDArray("a")
+    if has_read:
+        if source is dataset:
+            source.ReadAsArray(0, 0, 8, 8)
+        else:
+            source.ReadAsArray([0, 0], [8, 8])
     folder = moved(place)
-    assert str(place / folder) in reported_errors(dataset.ReadAsArray)
+    for _ in range(2):
+        assert str(place / folder) in reported_errors(source.ReadAsArray)
 
 
 BACK = {

@@ -81,19 +81,6 @@ void erase_old(Session& session, const std::string& path) {
   session.erase_node(path + std::string(kOld));
 }
 
-void take_name(Session& session, const std::string& path) {
-  const std::string made = path + std::string(kNew);
-  const std::string name = last_name(path);
-  const std::string replaced = name + std::string(kOld);
-  if (session.icechunk() == nullptr && session.exchange_nodes(path, made)) {
-    session.rename_node(made, replaced);
-  } else {
-    session.rename_node(path, replaced);
-    session.rename_node(made, name);
-  }
-  erase_old(session, path);
-}
-
 // The values of an array in a store without transactions, to notice that another program writes.
 class StoredValues {
  public:
@@ -103,7 +90,7 @@ class StoredValues {
     zarrcore::Store& store = *session.hierarchy().store();
     const auto visit = [&](std::string_view key, const auto& /*size*/) {
       ++count_;
-      sum_ += hash_of(key, store.current_version(key));
+      sum_ += hash_of(key.substr(path.size()), store.current_version(key));
       if (!metadata || !zarrcore::chunk_of_key(*metadata, key)) others_.emplace_back(key);
     };
     store.visit_values(path, visit, {.wants_size = [](std::string_view) { return false; }});
@@ -112,7 +99,7 @@ class StoredValues {
   // The keys of values that are no chunks.
   const std::vector<std::string>& others() const { return others_; }
 
-  // The same text for the same keys and versions, in any order.
+  // The same text for the same keys below the array's path and versions, in any order.
   std::string digest() const { return std::to_string(count_) + ' ' + std::to_string(sum_); }
 
  private:
@@ -128,6 +115,28 @@ class StoredValues {
   std::uint64_t sum_ = 0;
   std::vector<std::string> others_;
 };
+
+// Gives the new array its name, unless another program has changed the old one, whose values were
+// `copied`. That is certain once the old one has another name, by which nobody writes.
+void take_name(Session& session, const std::string& path, const StoredValues& copied) {
+  const std::string made = path + std::string(kNew);
+  const std::string name = last_name(path);
+  const std::string replaced = name + std::string(kOld);
+  const bool are_exchanged = session.icechunk() == nullptr && session.exchange_nodes(path, made);
+  if (!are_exchanged) session.rename_node(path, replaced);
+  const std::string old = are_exchanged ? made : path + std::string(kOld);
+  if (StoredValues(session, old).digest() != copied.digest()) {
+    if (!are_exchanged) {
+      session.rename_node(old, name);
+    } else if (!session.exchange_nodes(path, made)) {
+      throw Error('/' + path + " was changed while it was copied: the changed one is " + made);
+    }
+    session.erase_node(made);
+    throw Error('/' + path + " was changed while it was copied, and stays as it is");
+  }
+  session.rename_node(made, are_exchanged ? replaced : name);
+  erase_old(session, path);
+}
 
 // What a copy is of: only the same can be continued. After the system has stopped, chunks that were
 // written may be lost.
@@ -272,14 +281,11 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
         zarrcore::NodeKind::array);
     if (!has_transactions) copy_other_files(session, before.others(), path, beside);
     session.flush();
-    if (StoredValues(session, path).digest() != before.digest()) {
-      throw Error('/' + path + " was changed while it was copied, and stays as it is");
-    }
   } catch (const Error&) {
     if (session.hierarchy().node(beside)) session.erase_node(beside);
     throw;
   }
-  take_name(session, path);
+  take_name(session, path, before);
 }
 
 }  // namespace

@@ -24,18 +24,14 @@ using zarrcore::Json;
 
 using Metadata = std::shared_ptr<const zarrcore::ArrayMetadata>;
 
-// The units of a time type are part of the type; programs look for them among the attributes. Most
-// arrays have all attributes that they show, which are not copied.
+// The units of a time type are part of the type; programs look for them among the attributes. The
+// attributes of other arrays are not copied.
 std::shared_ptr<const Json> attributes_of(const Metadata& array) {
   const Json& stored = array->attributes;
-  const auto items = stored.items();
-  const bool has_nczarr = std::any_of(items.begin(), items.end(),
-                                      [](auto& item) { return is_nczarr_name(item.key()); });
   const std::string units = time_units(array->data_type);
-  const bool needs_units = !units.empty() && !stored.contains("units");
-  if (!has_nczarr && !needs_units) return {array, &stored};
-  Json attributes = without_nczarr(stored);
-  if (needs_units) attributes["units"] = units;
+  if (units.empty() || stored.contains("units")) return {array, &stored};
+  Json attributes = stored;
+  attributes["units"] = units;
   return std::make_shared<const Json>(std::move(attributes));
 }
 
@@ -126,11 +122,12 @@ std::shared_ptr<const Json> Array::all_attributes(const Metadata& newer) const {
 
 std::shared_ptr<const Json> Array::visible_attributes(bool show_all) const {
   const Metadata newer = newer_metadata();
-  if (show_all) return all_attributes(newer);
+  if (show_all) return std::make_shared<const Json>(without_nczarr(*all_attributes(newer)));
   return newer ? shown_of(*attributes_of(newer), read_packing(*newer)) : shown_attributes();
 }
 
 std::shared_ptr<const Json> Array::find_visible(const std::string& name) const {
+  if (is_nczarr_name(name)) return nullptr;
   const auto attributes = all_attributes(newer_metadata());
   return {attributes, zarrcore::find_member(*attributes, name)};
 }

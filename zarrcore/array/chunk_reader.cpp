@@ -41,7 +41,8 @@ std::size_t count_of_shard(std::span<const StoredPart> parts) {
 ChunkReader::ChunkReader(const ArrayState& array, CachedArray& cached,
                          const ElementConverter* converter, const ReadOptions& options,
                          AccessPattern::Request* request)
-    : store_(*array.store),
+    : prefix_(array.metadata.chunk_prefix),
+      store_(*array.store),
       pool_(array.context->pool),
       options_(options),
       decoder_(array, cached, converter, std::clamp<std::size_t>(options.threads, 1, kBatchSize),
@@ -66,7 +67,14 @@ void ChunkReader::decode(Missed& missed, ChunkDecoder::Encoded encoded, DecodedC
 }
 
 void ChunkReader::read(std::vector<StoredPart> parts) {
-  of_one_version([&] { read_parts(parts); });
+  const auto check_node = [this] { store_.check_node(prefix_); };
+  try {
+    of_one_version([&] { read_parts(parts); });
+  } catch (const Error&) {
+    check_node();  // tells the cause
+    throw;
+  }
+  check_node();
 }
 
 void ChunkReader::read_parts(std::span<StoredPart> parts) {

@@ -111,6 +111,7 @@ class ChunkReader {
   // More than the threads that decode, if the store has parallel requests.
   std::size_t workers() const;
 
+  const std::string& prefix_;  // of the array's chunks
   Store& store_;
   ThreadPool& pool_;
   const ReadOptions& options_;

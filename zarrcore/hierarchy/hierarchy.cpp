@@ -362,7 +362,10 @@ std::shared_ptr<const Array> Hierarchy::open_array(std::string_view path,
   const auto* array = std::get_if<ArrayMetadata>(metadata.get());
   const std::string name = store_->description() + ": /" + normalize_path(path);
   if (array == nullptr) throw Error(name + " is a group, not an array");
-  ArrayMetadata known = with_context(name, [&] { return with_long_doubles(*array, options_); });
+  ArrayMetadata known = with_context(name, [&] {
+    store_->check_node(array->chunk_prefix);
+    return with_long_doubles(*array, options_);
+  });
   return std::make_shared<const Array>(store_, normalize_path(path), std::move(known),
                                        std::move(context));
 }

@@ -127,6 +127,10 @@ ValueVersion FileSystemStore::current_version(std::string_view key) {
   return version;
 }
 
+void FileSystemStore::check_node(std::string_view prefix) {
+  folders_.check_or_register(prefix.empty() ? folders_.root() : file_of(prefix));
+}
+
 bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart> parts,
                                 const PutOptions& options) {
   const std::string path = file_of(key);

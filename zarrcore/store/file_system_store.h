@@ -40,6 +40,7 @@ class ZARRCORE_API FileSystemStore final : public Store {
                                                 std::span<const ByteRange> ranges) override;
   std::shared_ptr<OpenValue> open(std::string_view key) override;
   ValueVersion current_version(std::string_view key) override;
+  void check_node(std::string_view prefix) override;
   StoreTraits traits() const override {
     return {.is_folder = true,
             .knows_versions = true,

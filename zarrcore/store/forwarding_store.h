@@ -32,6 +32,7 @@ class ZARRCORE_API ForwardingStore : public Store {
   ValueVersion current_version(std::string_view key) override {
     return inner_->current_version(key);
   }
+  void check_node(std::string_view prefix) override { inner_->check_node(prefix); }
   void refresh(std::optional<std::string_view> key) override { inner_->refresh(key); }
   DirectoryListing list(std::string_view prefix, const ListOptions& options) override {
     return inner_->list(prefix, options);

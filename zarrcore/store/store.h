@@ -267,6 +267,11 @@ class ZARRCORE_API Store {
   // The version that a value has now; unknown if finding out would take a request.
   virtual ValueVersion current_version(std::string_view /*key*/) { return {}; }
 
+  // Throws Error if the folder at `prefix` is not the one where the document of a node was read,
+  // or, without such a document, where this was called first: its values are of another node. Does
+  // nothing if finding out takes a request.
+  virtual void check_node(std::string_view /*prefix*/) {}
+
   // Drops all cached values, or the one at `key`, which may be absent: later reads see the puts of
   // other programs.
   virtual void refresh(std::optional<std::string_view> /*key*/ = {}) {}

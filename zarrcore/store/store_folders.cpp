@@ -74,6 +74,19 @@ void StoreFolders::register_folder(const std::string& folder, const std::optiona
   known_.emplace(folder, device_->has_lasting_ids ? *id : FolderId());
 }
 
+void StoreFolders::check_or_register(const std::string& folder) {
+  std::optional<FolderId> known;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = known_.find(folder); it != known_.end()) known = it->second;
+  }
+  if (!known) {
+    register_folder(folder, folder_id(folder));
+  } else if (const Known there{folder, *known}; !is_at_its_path(there)) {
+    fail_without(there);
+  }
+}
+
 void StoreFolders::check(const std::string& path) const {
   const auto known = find_known(path);
   if (known && !is_at_its_path(*known)) fail_without(*known);
@@ -92,7 +105,7 @@ void StoreFolders::fail_without(Known folder) const {
     folder = *std::move(around);
   }
   throw Error("the folder " + folder.folder +
-              " has been removed, renamed or replaced by another program; it is not created again");
+              " has been removed, renamed or replaced by another program; open the store again");
 }
 
 std::optional<StoreFolders::Known> StoreFolders::find_known(std::string folder) const {
