@@ -65,6 +65,11 @@ class Message:
                   ctypes.c_size_t(values.size))
         return self
 
+    def set_longs(self, key, values):
+        self.call("set_long_array", key, (ctypes.c_long * len(values))(*values),
+                  ctypes.c_size_t(len(values)))
+        return self
+
     def doubles(self, key):
         size = ctypes.c_size_t()
         self.call("get_size", key, ctypes.byref(size))

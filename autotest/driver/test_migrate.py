@@ -191,9 +191,12 @@ def test_what_the_draft_has_and_v3_has_not(draft):
 
 def test_a_plan_that_is_damaged(draft):
     """It is an error, as is the store for all readers meanwhile."""
-    plan = {"zarr_format": "interrupted: run gdal_zarr migrate --apply again", "documents": []}
-    write_json(draft / "zarr.json", plan)
-    assert "damaged" in failure("migrate", draft, "--apply")
+    for documents in (None, {}, {"zarr.json": {}, "a/zarr.json": {}}):
+        plan = {"documents": documents, "moves": {}, "old_documents": []}
+        write_json(draft / "zarr.json", {
+            "zarr_format": "interrupted: run gdal_zarr migrate --apply again",
+            "gdal_zarr_migration": plan})
+        assert "damaged" in failure("migrate", draft, "--apply")
     assert check(draft) == [("document", "")]
     assert "run gdal_zarr migrate --apply again" in output("check", draft, code=1)
 

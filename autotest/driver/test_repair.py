@@ -135,6 +135,10 @@ def test_folders_that_a_web_server_does_not_list_are_no_empty_ones(web_server, f
     web_server.status_of = lambda asked: 503 if asked == "/a.zarr/" + folder else None
     message = failure("check", path)
     assert "503" in message and f"/a.zarr/{folder} cannot be listed" in message
+    # A folder that does not exist says nothing of others.
+    web_server.status_of = lambda asked: {
+        "/a.zarr/plain/c/0/": 404, "/a.zarr/plain/c/1/": 503}.get(asked)
+    assert "503" in failure("check", path)
     # Many servers list no folders.
     web_server.status_of = lambda asked: 403 if asked.endswith("/") else None
     assert "does not list its values" in failure("check", path)

@@ -203,17 +203,6 @@ def test_eccodes_reads_the_same_cube(tmp_path, edition, packing):
         np.testing.assert_allclose(np.tile(x, y.size), judge.doubles("longitudes"))
 
 
-@pytest.mark.skipif(not eccodes_library.available(), reason="libeccodes0 is not installed")
-def test_members_of_edition_1_are_not_taken_for_one(tmp_path):
-    """GDAL does not tell their numbers."""
-    for number in (1, 2):
-        made = Message("regular_ll_pl_grib1").set(localDefinitionNumber=1, number=number)
-        with open(tmp_path / "a.grib", "ab") as file:
-            file.write(made.bytes())
-    said = virtualize(tmp_path / "a.json", tmp_path / "a.grib", fails=True)
-    assert "overlaps" in said and not (tmp_path / "a.json").exists()
-
-
 def test_a_year_opens_as_one_cube(tmp_path):
     first = datetime.date(2021, 1, 1)
     kinds = [(RH, (HTGL, 2)), (UGRD, (HTGL, 10)), (HGT, (ISBL, 50000))]

@@ -53,9 +53,17 @@ class Cubes {
       all.problem = problem.what();
     }
     for (auto& part : parts_) part.input.reset();
+    std::vector<zarrcore::Buffer> products;
+    if (has_fields) products = read_grib1_products(*dataset);
     for (int band = 1; band <= dataset->GetRasterCount(); ++band) {
       GribField field;
-      if (has_fields) field = describe_grib_band(*dataset->GetRasterBand(band));
+      if (has_fields) {
+        const std::string name = "message " + std::to_string(band);
+        field = zarrcore::with_context(name, [&] {
+          const auto& product = products[static_cast<std::size_t>(band) - 1];
+          return describe_grib_band(*dataset->GetRasterBand(band), product.span());
+        });
+      }
       Part& part = part_of(field);
       if (!part.input) part.input.emplace(all);
       part.input->bands.push_back(band);
@@ -85,6 +93,7 @@ class Cubes {
       cube->name = name_of(part.field);
       names_.insert(cube->name);
       cube->comment = part.field.comment;
+      if (!part.field.words.empty()) cube->comment += ", " + part.field.words;
       if (!cube->axes.empty() && cube->axes[0].name == "level") {
         cube->axes[0].name = part.field.level_type;
       }
@@ -108,14 +117,21 @@ class Cubes {
     return parts_.back();
   }
 
-  // The element, with the type of its level if there are others, and a number if that is not
-  // enough.
+  // The element, with the type of its level and the kind of statistics if there are others; and a
+  // number if that is not enough.
   std::string name_of(const GribField& field) const {
     if (!options_.array_name.empty()) return options_.array_name;
     if (field.element.empty()) return "data";
-    const auto count = std::ranges::count_if(
-        parts_, [&](const Part& part) { return part.field.element == field.element; });
-    const std::string name = count == 1 ? field.element : field.element + '_' + field.level_type;
+    const auto differs = [&](std::string GribField::* member) {
+      return std::ranges::any_of(parts_, [&](const Part& part) {
+        return part.field.element == field.element && part.field.*member != field.*member;
+      });
+    };
+    std::string name = field.element;
+    if (differs(&GribField::level_type)) name += '_' + field.level_type;
+    if (!field.words.empty() && differs(&GribField::words)) name += '_' + field.words;
+    std::erase_if(name, [](char c) { return c == ',' || c == ':'; });
+    std::ranges::replace(name, ' ', '_');
     std::string free = name;
     for (int i = 2; names_.contains(free); ++i) free = name + '_' + std::to_string(i);
     return free;

@@ -35,9 +35,10 @@ std::optional<std::uint64_t> find_message(VSILFILE* file, std::uint64_t from, st
   return std::nullopt;
 }
 
-// The messages, by their lengths.
-std::vector<ByteRange> find_messages(VSILFILE* file) {
-  constexpr std::uint64_t kHeader = 16;
+constexpr std::uint64_t kHeader = 16;
+
+// The messages, by their lengths. Throws Error if they are not the bands.
+std::vector<ByteRange> find_messages(VSILFILE* file, std::uint64_t bands) {
   const std::uint64_t size = file_size(file);
   std::vector<ByteRange> messages;
   for (std::uint64_t at = 0; const auto start = find_message(file, at, size);) {
@@ -59,7 +60,24 @@ std::vector<ByteRange> find_messages(VSILFILE* file) {
       at = *start + length;
     });
   }
+  if (messages.size() != bands) {
+    throw Error("it has " + std::to_string(messages.size()) + " messages and " +
+                std::to_string(bands) + " bands: messages with several fields cannot be chunks");
+  }
   return messages;
+}
+
+// Calls the function with the file, and the messages in it.
+template <typename Function>
+auto with_messages(GDALDataset& dataset, const Function& function) {
+  const CPLStringList files(dataset.GetFileList());
+  const std::string path = files.empty() ? dataset.GetDescription() : files[0];
+  return zarrcore::with_context({path}, [&] {
+    const File file = open_file(path);
+    if (!file) throw Error("the file does not exist");
+    const auto bands = static_cast<std::uint64_t>(dataset.GetRasterCount());
+    return function(path, file.get(), find_messages(file.get(), bands));
+  });
 }
 
 // GDAL shows rows from the north. kerchunk's codec gives values in the order of the message;
@@ -91,36 +109,51 @@ bool is_grib(GDALDataset& dataset) {
   return driver != nullptr && EQUAL(driver->GetDescription(), "GRIB");
 }
 
+std::vector<Buffer> read_grib1_products(GDALDataset& dataset) {
+  std::vector<Buffer> products(static_cast<std::size_t>(dataset.GetRasterCount()));
+  bool has_first_edition = false;
+  for (int band = 1; band <= dataset.GetRasterCount(); ++band) {
+    has_first_edition |= dataset.GetRasterBand(band)->GetMetadataItem("GRIB_PDS_PDTN") == nullptr;
+  }
+  if (!has_first_edition) return products;
+  with_messages(dataset, [&](const auto& /*path*/, VSILFILE* file, const auto& messages) {
+    constexpr std::uint64_t kStart = 8;
+    constexpr std::uint64_t kSize = 51;  // all that is looked at
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      const ByteRange& message = messages[i];
+      const Buffer bytes =
+          read_bytes(file, message.offset, std::min(kStart + kSize, message.length));
+      if (bytes.data()[7] == std::byte{1}) {
+        products[i] = Buffer::copy_of(bytes.span().subspan(kStart));
+      }
+    }
+  });
+  return products;
+}
+
 RasterBlocks find_grib_blocks(GDALDataset& dataset, BlockCheck check) {
-  const CPLStringList files(dataset.GetFileList());
-  const std::string path = files.empty() ? dataset.GetDescription() : files[0];
   RasterBlocks blocks;
   blocks.bands = static_cast<std::uint64_t>(dataset.GetRasterCount());
   blocks.rows = blocks.block_rows = static_cast<std::uint64_t>(dataset.GetRasterYSize());
   blocks.columns = blocks.block_columns = static_cast<std::uint64_t>(dataset.GetRasterXSize());
   blocks.data_type = {zarrcore::TypeKind::floating, 8};
   blocks.has_nan_for_nodata = true;
-  const auto messages = zarrcore::with_context({path}, [&] {
-    const File file = open_file(path);
-    if (!file) throw Error("the file does not exist");
-    auto found = find_messages(file.get());
-    if (found.size() != blocks.bands) {
-      throw Error("it has " + std::to_string(found.size()) + " messages and " +
-                  std::to_string(blocks.bands) +
-                  " bands: messages with several fields cannot be chunks");
-    }
-    std::uint8_t scanning = 0;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const std::string name = "message " + std::to_string(i + 1);
-      zarrcore::with_context(name, [&] {
-        const auto grid = grid_of(read_bytes(file.get(), found[i].offset, found[i].length), blocks);
-        if (i > 0 && grid.scanning != scanning) throw Error("its points have another order");
-        scanning = grid.scanning;
+  std::string path;
+  const auto messages = with_messages(
+      dataset, [&](const auto& name_of_file, VSILFILE* file, std::vector<ByteRange> found) {
+        path = name_of_file;
+        std::uint8_t scanning = 0;
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          const std::string name = "message " + std::to_string(i + 1);
+          zarrcore::with_context(name, [&] {
+            const auto grid = grid_of(read_bytes(file, found[i].offset, found[i].length), blocks);
+            if (i > 0 && grid.scanning != scanning) throw Error("its points have another order");
+            scanning = grid.scanning;
+          });
+        }
+        set_codec(scanning, blocks);
+        return std::make_shared<const std::vector<ByteRange>>(std::move(found));
       });
-    }
-    set_codec(scanning, blocks);
-    return std::make_shared<const std::vector<ByteRange>>(std::move(found));
-  });
   blocks.visit = [path, messages](const VisitBlock& visit) {
     for (std::size_t i = 0; i < messages->size(); ++i) {
       RasterBlock block{i, 0, 0, {}};

@@ -4,7 +4,10 @@
 #include <cpl_conv.h>
 #include <gdal_priv.h>
 
+#include <vector>
+
 #include "driver/virtual/raster_blocks.h"
+#include "zarrcore/base/buffer.h"
 
 namespace gdal_zarr {
 
@@ -21,5 +24,9 @@ bool is_grib(GDALDataset& dataset);
 // decoded for a check, as GDAL may show those of some elements in other units; only the first one
 // if `check` is none and the options of GDAL for that are NO.
 RasterBlocks find_grib_blocks(GDALDataset& dataset, BlockCheck check);
+
+// The product definition section of the message of each band; empty ones in edition 2. Throws
+// zarrcore::Error if messages are not bands.
+std::vector<zarrcore::Buffer> read_grib1_products(GDALDataset& dataset);
 
 }  // namespace gdal_zarr

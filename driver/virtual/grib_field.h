@@ -7,13 +7,17 @@
 #include <optional>
 #include <string>
 
+#include "zarrcore/base/buffer.h"
+
 namespace gdal_zarr {
 
 struct GribField {
   std::string element;  // as "TMP"
   std::string comment;  // a description
-  // What distinguishes statistics, such as maxima and ensemble means, from values at a time.
+  // What distinguishes statistics, such as maxima and ensemble means, from values at a time; and in
+  // words, which are empty if the comment says it.
   std::string kind;
+  std::string words;
   // The type of the level, as "ISBL", if the level is a number; else the level, as "0-0.1-DBLL".
   std::string level_type;
   std::optional<double> level;
@@ -23,6 +27,8 @@ struct GribField {
   bool is_alike(const GribField& other) const;
 };
 
-GribField describe_grib_band(GDALRasterBand& band);
+// `product`: the product definition section of a message of edition 1, of which GDAL shows only a
+// part. Throws zarrcore::Error if GDAL does not know what the message is.
+GribField describe_grib_band(GDALRasterBand& band, zarrcore::ByteSpan product);
 
 }  // namespace gdal_zarr

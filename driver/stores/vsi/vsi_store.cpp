@@ -302,7 +302,7 @@ class VsiStore final : public zarrcore::Store {
   }
 
   // GDAL shows the folder of a web server as empty, whatever has kept the server from listing it.
-  // Many servers list no folders.
+  // Many servers list no folders, which the root tells.
   void check_listing(std::string_view prefix) const {
     auto folder = is_in_object_store_ ? std::nullopt : HttpFolder::parse(root_);
     if (!folder || lists_nothing_) return;
@@ -310,12 +310,12 @@ class VsiStore final : public zarrcore::Store {
     const std::string key = prefix.empty() ? std::string() : std::string(prefix) + '/';
     try {
       HttpClient client(*std::move(folder), statistics_);
-      lists_nothing_ = !client.get(key, "0-0", kMaxListing);
+      if (!client.get(key, "0-0", kMaxListing) && key.empty()) lists_nothing_ = true;
     } catch (const zarrcore::NotAValue&) {  // a page, which lists nothing
     } catch (const HttpClient::TooLarge&) {
     } catch (const HttpClient::OutOfRange&) {
     } catch (const zarrcore::AccessDenied&) {
-      lists_nothing_ = true;
+      if (key.empty()) lists_nothing_ = true;
     } catch (const zarrcore::AccessFailure& error) {
       throw zarrcore::AccessFailure(join_vsi_path(root_, key) +
                                     " cannot be listed: " + error.what());
