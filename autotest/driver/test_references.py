@@ -420,3 +420,12 @@ def test_remote_targets_beside_the_document(tmp_path, blob, monkeypatch):
         server.faults["blob.bin"] = 404
         gdal.VSICurlClearCache()
         assert "this file, which a reference names, does not exist" in error_of(name)
+
+
+def test_remote_target_with_a_backslash(tmp_path, blob, monkeypatch):
+    """As objects in stores may have, and keys of Zarr may not."""
+    blob.rename(tmp_path / "a\\b.bin")
+    with serve(tmp_path, monkeypatch) as server:
+        url = f"{server.url}/a\\b.bin"
+        write(tmp_path / "a.json", references(c0=[url, 5, 24], c1=[url, 100, 24]))
+        np.testing.assert_array_equal(read(f'ZARR:"/vsicurl/{server.url}/a.json"'), ROWS)

@@ -14,6 +14,7 @@
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/store/local_files.h"
 #include "zarrcore/store/store.h"
 
@@ -242,10 +243,10 @@ std::optional<Buffer> TargetFiles::get_by_request(const Reference& reference,
   constexpr std::uint64_t kSmall = std::uint64_t{16} << 10;
   const std::string& path = reference.target;
   const auto slash = path.rfind('/');
-  const bool is_plain = has_document_ && slash != std::string::npos &&
-                        path.find_first_of("?#%") == path.npos &&
-                        starts_with_one_of(path, kNetworkPaths);
-  if (!is_plain || slash + 1 == path.size() || reference.length.value_or(0) == 0) {
+  const bool is_plain =
+      has_document_ && slash != std::string::npos && path.find_first_of("?#%") == path.npos &&
+      zarrcore::is_valid_segment(path.substr(slash + 1)) && starts_with_one_of(path, kNetworkPaths);
+  if (!is_plain || reference.length.value_or(0) == 0) {
     return std::nullopt;
   }
   const std::string folder = path.substr(0, slash);
