@@ -212,8 +212,8 @@ def test_nothing_is_deleted(repo, tiff):
             with pytest.raises(RuntimeError, match="Icechunk repository"):
                 action()
         run = subprocess.run(["gdalmanage", "delete", name], capture_output=True, text=True)
-        # From 3.11 on, it makes the calls that GDAL makes before it creates a dataset.
-        assert HAS_ALGORITHMS or "Icechunk repository" in run.stderr
+        # In newer versions, it makes the calls that GDAL makes before it creates a dataset.
+        assert int(gdal.VersionInfo()) >= 3100000 or "Icechunk repository" in run.stderr
     assert files(repo) == before and not repo.with_name("repo2").exists()
 
 

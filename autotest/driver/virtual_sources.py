@@ -74,4 +74,8 @@ def read_with_zarr(path, name):
     """As zarr-python reads it, by fsspec's reference file system."""
     import fsspec
     import zarr
-    return zarr.open(fsspec.get_mapper("reference://", fo=str(path)), mode="r")[name]
+    if not hasattr(zarr, "config"):  # version 2
+        return zarr.open(fsspec.get_mapper("reference://", fo=str(path)), mode="r")[name]
+    files = fsspec.filesystem("reference", fo=str(path), asynchronous=True)
+    store = zarr.storage.FsspecStore(files, read_only=True, path="")
+    return zarr.open_group(store, mode="r")[name]

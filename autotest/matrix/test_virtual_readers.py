@@ -10,17 +10,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-import fsspec
+import numcodecs
 import numpy as np
 import pytest
 import xarray
-import zarr
 from osgeo import gdal
-from virtual_sources import make_virtual, write_tiff
+from virtual_sources import make_virtual, read_with_zarr, write_tiff
 
 DOCUMENT = Path(__file__).parents[2] / "doc/virtual.md"
 TYPES = ["u1", "i2", "u2", "i4", "u4", "f4", "f8", "c8"]
 READERS = ["this driver", "built-in", "zarr-python"]
+BUILT_IN_READS_REFERENCES = int(gdal.VersionInfo()) >= 3110000
 TIFF = {"none": ["COMPRESS=NONE"], "Deflate": ["COMPRESS=DEFLATE"], "zstd": ["COMPRESS=ZSTD"],
         "LZMA": ["COMPRESS=LZMA"], "LZW": ["COMPRESS=LZW"], "PackBits": ["COMPRESS=PACKBITS"],
         "LERC": ["COMPRESS=LERC"], "LERC with Deflate": ["COMPRESS=LERC_DEFLATE"],
@@ -81,13 +81,8 @@ def tiff_cases(name):
                               f"ENDIANNESS={order}"]
 
 
-def zarr_python(path):
-    files = fsspec.filesystem("reference", fo=str(path), asynchronous=True)
-    return zarr.open_group(zarr.storage.FsspecStore(files, read_only=True, path=""), mode="r")
-
-
 def read_with_zarr_python(path):
-    return zarr_python(path)["v"][:]
+    return read_with_zarr(path, "v")[:]
 
 
 def read_with_xarray(path):
@@ -118,6 +113,8 @@ def check_readers(folder, stores, readers):
                           env=os.environ | {"GDAL_DRIVER_PATH": "disable"}, check=True,
                           stdout=subprocess.PIPE)
     built_in = json.loads(done.stdout)
+    if not BUILT_IN_READS_REFERENCES:
+        readers = readers - {"built-in"}
     for name in stores:
         path = folder / (name + ".json")
         expected = np.load(folder / (name + ".npy"))
@@ -127,6 +124,14 @@ def check_readers(folder, stores, readers):
         assert found["zarr-python"] is not True or is_read(read_with_xarray, path, expected) is True
         assert False not in found.values(), (name, found)
         assert {reader for reader in READERS if found[reader] is True} == readers, (name, found)
+
+
+def decodes_streams_of_zstd():
+    """Whether numcodecs decodes frames that do not state their size, as libtiff writes them."""
+    try:
+        return numcodecs.Zstd().decode(bytes.fromhex("28b52ffd000009000078")) == b"x"
+    except RuntimeError:
+        return False
 
 
 def writes(options):
@@ -152,7 +157,10 @@ def test_tiff(tmp_path, name):
             expected = np.moveaxis(expected, 0, -1)
         np.save(tmp_path / f"{number}.npy", expected)
         stores.append(str(number))
-    check_readers(tmp_path, stores, table()[name.split(",")[0].split(" with")[0]])
+    readers = table()[name.split(",")[0].split(" with")[0]]
+    if name == "zstd" and not decodes_streams_of_zstd():
+        readers = readers - {"zarr-python"}
+    check_readers(tmp_path, stores, readers)
 
 
 HDF5 = {
