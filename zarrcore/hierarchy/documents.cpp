@@ -247,8 +247,16 @@ DocumentText DocumentReader::stored_text(const std::string& key) const {
 }
 
 DocumentText DocumentReader::request_text(const std::string& key, ValueVersion& version) const {
-  auto value = store_.get_with_version(key, kMaxDocumentBytes, version);
+  const auto opened = knows_versions() ? store_.open(key) : nullptr;
+  auto value = opened ? opened->get(kMaxDocumentBytes) : store_.get(key, kMaxDocumentBytes);
+  if (opened) version = opened->version();
   return value ? std::make_shared<const Buffer>(std::move(*value)) : nullptr;
+}
+
+// They are not asked for where that may take a request.
+bool DocumentReader::knows_versions() const {
+  const StoreTraits traits = store_.traits();
+  return traits.knows_versions && traits.parallel_requests == 1;
 }
 
 void DocumentReader::note_denied(const std::string& key, const AccessDenied& error) const {
@@ -285,8 +293,7 @@ bool DocumentReader::has_read(const std::string& key) const {
 }
 
 bool DocumentReader::are_as_read(std::span<const std::string> keys) const {
-  if (const auto traits = store_.traits(); !traits.knows_versions || traits.parallel_requests > 1)
-    return true;
+  if (!knows_versions()) return true;
   return std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
     const ValueVersion now = store_.current_version(key);
     const std::lock_guard lock(mutex_);
@@ -333,93 +340,6 @@ void DocumentReader::forget_read(std::span<const std::string> keys) {
     documents_read_.erase(key);
     root_texts_.erase(key);
   }
-}
-
-bool CopiedDocuments::read(const Format& format, const DocumentSource& own) {
-  std::optional<ConsolidatedDocuments> documents;
-  try {
-    documents = format.read_consolidated(own, "");
-  } catch (...) {
-    drop();
-    throw;
-  }
-  const std::lock_guard lock(mutex_);
-  documents_ = std::move(documents);
-  is_unread_ = false;
-  return documents_.has_value();
-}
-
-bool CopiedDocuments::read_again(const Format& format, const DocumentSource& own,
-                                 bool may_have_ended) {
-  std::optional<ConsolidatedDocuments> documents = format.read_consolidated(own, "");
-  if (!documents && !may_have_ended) return false;
-  const std::lock_guard lock(mutex_);
-  documents_ = std::move(documents);
-  return true;
-}
-
-bool CopiedDocuments::find(const Format& format, const DocumentSource& own,
-                           const std::function<void(const std::string& problem)>& on_problem) {
-  const std::lock_guard one_at_a_time(reading_mutex_);
-  {
-    const std::lock_guard lock(mutex_);
-    if (!is_unread_) return documents_.has_value();
-  }
-  try {
-    return read(format, own);
-  } catch (const Error& error) {
-    on_problem(std::string(error.what()) + "; it is not used");
-    return false;
-  }
-}
-
-bool CopiedDocuments::exist() const {
-  const std::lock_guard lock(mutex_);
-  return documents_.has_value();
-}
-
-bool CopiedDocuments::may_exist() const {
-  const std::lock_guard lock(mutex_);
-  return documents_ || is_unread_;
-}
-
-std::vector<std::string> CopiedDocuments::problems() const {
-  const std::lock_guard lock(mutex_);
-  return documents_ ? documents_->problems : std::vector<std::string>();
-}
-
-DocumentSource CopiedDocuments::source() const {
-  const auto document = [this](const std::string& key) -> std::optional<Json> {
-    const std::lock_guard lock(mutex_);
-    if (!documents_) return std::nullopt;
-    const auto it = documents_->documents.find(key);
-    if (it == documents_->documents.end()) return std::nullopt;
-    return with_context({"consolidated metadata: ", key},
-                        [&] { return std::make_optional(it->second.get()); });
-  };
-  const auto no_text = [](const std::string& /*key*/) { return nullptr; };
-  const auto list = [this](const std::string& prefix) {
-    const std::lock_guard lock(mutex_);
-    return documents_ ? list_sorted(prefix, documents_->documents) : DirectoryListing();
-  };
-  const auto has = [this](const std::string& key) {
-    const std::lock_guard lock(mutex_);
-    return documents_ && documents_->documents.contains(key);
-  };
-  return {document, no_text, has, list};
-}
-
-void CopiedDocuments::forget(std::string_view path) {
-  const std::lock_guard lock(mutex_);
-  if (!documents_) return;
-  std::erase_if(documents_->documents,
-                [&](const auto& item) { return is_at_or_below(item.first, path); });
-}
-
-void CopiedDocuments::drop() {
-  const std::lock_guard lock(mutex_);
-  documents_.reset();
-  is_unread_ = false;
 }
 
 }  // namespace zarrcore

@@ -359,13 +359,11 @@ std::shared_ptr<const Array> Hierarchy::open_array(std::string_view path,
     check_not_denied(path);
     throw Error(store_->description() + ": there is no node at /" + normalize_path(path));
   }
-  const auto* array = std::get_if<ArrayMetadata>(metadata.get());
   const std::string name = store_->description() + ": /" + normalize_path(path);
+  const auto* array = std::get_if<ArrayMetadata>(metadata.get());
   if (array == nullptr) throw Error(name + " is a group, not an array");
-  ArrayMetadata known = with_context(name, [&] {
-    store_->check_node(array->chunk_prefix);
-    return with_long_doubles(*array, options_);
-  });
+  with_context(name, [&] { check_is_current(normalize_path(path), *array); });
+  ArrayMetadata known = with_context(name, [&] { return with_long_doubles(*array, options_); });
   return std::make_shared<const Array>(store_, normalize_path(path), std::move(known),
                                        std::move(context));
 }

@@ -30,6 +30,7 @@
 
 #include "zarrcore/array/array.h"
 #include "zarrcore/base/api.h"
+#include "zarrcore/hierarchy/copied_documents.h"
 #include "zarrcore/hierarchy/documents.h"
 #include "zarrcore/hierarchy/node_cache.h"
 #include "zarrcore/metadata/format.h"
@@ -194,6 +195,7 @@ class ZARRCORE_API Hierarchy {
   std::optional<NodeMetadata> read_copied_node(const std::string& path) const;
   void note_read(const std::string& path, std::uint64_t changes) const;
   void refresh_copies() const;
+  void check_is_current(const std::string& path, const ArrayMetadata& array) const;
   std::vector<std::string> listed_names(const DocumentSource& source,
                                         const std::string& group) const;
   std::vector<std::string> prefetched_names(const DocumentSource& source,

@@ -1,4 +1,5 @@
 // Attributes that other programs have changed while a hierarchy is open.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <variant>
@@ -32,6 +33,26 @@ void Hierarchy::refresh_copies() const {
   if (!copied_.read_again(*format_, reader_.source(), !reader_.is_slow())) return;
   const std::lock_guard lock(mutex_);
   copies_read_after_ = ++changes_;
+}
+
+// Throws Error if another program has replaced an array that is about to be opened. If its folder
+// was not known before, consolidated metadata has other documents for it now.
+void Hierarchy::check_is_current(const std::string& path, const ArrayMetadata& array) const {
+  store_->check_node(array.chunk_prefix);
+  if (!is_consolidated() || nodes_.has_changes(path)) return;
+  refresh_copies();
+  if (changes_ == 0) return;
+  const auto now = format_->read_node(documents(), path, NodeKind::array);
+  if (!now || !std::holds_alternative<ArrayMetadata>(*now)) return;  // its chunks are gone as well
+  ArrayMetadata current = std::get<ArrayMetadata>(*now);
+  current.attributes = array.attributes;
+  const std::vector<Document> was = format_->array_documents(array, path);
+  const std::vector<Document> is = format_->array_documents(current, path);
+  if (!std::equal(was.begin(), was.end(), is.begin(), is.end(), [](auto& a, auto& b) {
+        return a.key == b.key && is_same_text(a.content, b.content);
+      })) {
+    throw Error("another program has replaced it; open the store again");
+  }
 }
 
 void Hierarchy::refresh_node(std::string_view path) const {

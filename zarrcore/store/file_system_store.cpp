@@ -84,27 +84,17 @@ std::string FileSystemStore::file_of(std::string_view key) const {
 }
 
 std::optional<Buffer> FileSystemStore::get(std::string_view key, std::uint64_t max_size) {
-  ValueVersion version;
-  return get_with_version(key, max_size, version);
-}
-
-// A program that has read the document of a node means this node when it writes.
-std::optional<Buffer> FileSystemStore::get_with_version(std::string_view key,
-                                                        std::uint64_t max_size,
-                                                        ValueVersion& version) {
+  if (is_document(key)) return open(key)->get(max_size);
   const std::string path = file_of(key);
-  const auto id = id_of_node(key);
   return with_context(path, [&]() -> std::optional<Buffer> {
     const LocalFile file(path, LocalFile::Mode::read);
-    const auto size = file.value_size(&version);
+    const auto size = file.value_size();
     if (!size) {
-      if (folders_of(key) != nullptr) folders_.check_exists(path);
+      folders_.check_exists(path);
       return std::nullopt;
     }
     check_value_size(*size, max_size);
-    Buffer value = file.read(0, *size);
-    folders_.register_folder(folder_of(path), id);
-    return value;
+    return file.read(0, *size);
   });
 }
 
@@ -116,8 +106,13 @@ std::optional<std::vector<Buffer>> FileSystemStore::get_ranges(std::string_view 
   return exists ? std::make_optional<std::vector<Buffer>>() : std::nullopt;
 }
 
+// A program that has read the document of a node means this node from then on.
 std::shared_ptr<OpenValue> FileSystemStore::open(std::string_view key) {
-  return std::make_shared<OpenFile>(file_of(key), folders_of(key));
+  const std::string path = file_of(key);
+  const auto id = id_of_node(key);
+  auto value = std::make_shared<OpenFile>(path, folders_of(key));
+  if (id && value->get_ranges({})) folders_.register_folder(folder_of(path), id);
+  return value;
 }
 
 ValueVersion FileSystemStore::current_version(std::string_view key) {

@@ -34,8 +34,6 @@ class ZARRCORE_API FileSystemStore final : public Store {
   explicit FileSystemStore(const std::filesystem::path& root, FileSystemOptions options = {});
 
   std::optional<Buffer> get(std::string_view key, std::uint64_t max_size) override;
-  std::optional<Buffer> get_with_version(std::string_view key, std::uint64_t max_size,
-                                         ValueVersion& version) override;
   std::optional<std::vector<Buffer>> get_ranges(std::string_view key,
                                                 std::span<const ByteRange> ranges) override;
   std::shared_ptr<OpenValue> open(std::string_view key) override;

@@ -1,6 +1,6 @@
 // A store in front of another one, to which it forwards everything. Stores that add something to
 // another store derive from it and override what they change: functions that Store gets later are
-// forwarded as well, except get_with_version(), which consists of two of the others.
+// forwarded as well.
 #pragma once
 
 #include <memory>

@@ -82,12 +82,6 @@ Buffer join_parts(std::span<const ValuePart> parts) {
   return value;
 }
 
-std::optional<Buffer> Store::get_with_version(std::string_view key, std::uint64_t max_size,
-                                              ValueVersion& version) {
-  version = current_version(key);
-  return get(key, max_size);
-}
-
 std::optional<std::vector<Buffer>> Store::get_ranges(std::string_view key,
                                                      std::span<const ByteRange> ranges) {
   const auto value = get(key);

@@ -237,11 +237,6 @@ class ZARRCORE_API Store {
   virtual std::optional<Buffer> get(std::string_view key,
                                     std::uint64_t max_size = kNoSizeLimit) = 0;
 
-  // The same with the value's version: unknown if finding out would take a request. A value that
-  // changes meanwhile has the earlier version.
-  virtual std::optional<Buffer> get_with_version(std::string_view key, std::uint64_t max_size,
-                                                 ValueVersion& version);
-
   // Several ranges of one value, with a buffer for each; nullopt when the key is absent. A range
   // that is not completely inside the value is an error. Without ranges, the result only shows
   // whether the key exists. By default, the whole value is read.

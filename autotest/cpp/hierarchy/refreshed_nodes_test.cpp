@@ -17,10 +17,9 @@ class CountingStore : public ForwardingStore {
  public:
   explicit CountingStore(std::shared_ptr<Store> inner) : ForwardingStore(std::move(inner)) {}
 
-  std::optional<Buffer> get_with_version(std::string_view key, std::uint64_t max_size,
-                                         ValueVersion& version) override {
+  std::shared_ptr<OpenValue> open(std::string_view key) override {
     ++gets;
-    return inner().get_with_version(key, max_size, version);
+    return ForwardingStore::open(key);
   }
   ValueVersion current_version(std::string_view key) override {
     ++version_requests;
@@ -106,6 +105,24 @@ TEST(RefreshedNodes, AllNodesAreReadAgainFromChangedConsolidatedMetadata) {
   store->erase(".zmetadata", {});
   EXPECT_EQ(attributes_of(hierarchy, "b"), R"({"n":1})");
   EXPECT_EQ(attributes_of(hierarchy, "a"), "{}");
+}
+
+TEST(RefreshedNodes, AnArrayThatHasBeenReplacedIsNotOpenedByTheOldLayout) {
+  const auto store = make_store();
+  consolidate(*store, 1);
+  const Hierarchy hierarchy(store);
+  hierarchy.node("a");
+  hierarchy.node("b");
+  const auto context = std::make_shared<Context>();
+  consolidate(*store, 2);
+  EXPECT_NE(hierarchy.open_array("a", context), nullptr);  // other attributes do no harm
+  std::string text(store->get(".zmetadata", kNoSizeLimit)->text());
+  const std::string old = R"("chunks":[1])";
+  text.replace(text.rfind(old), old.size(), R"("chunks":[2])");
+  put(*store, ".zmetadata", text);
+  EXPECT_NE(hierarchy.open_array("a", context), nullptr);
+  EXPECT_THROW(hierarchy.open_array("b", context), Error);
+  EXPECT_NE(Hierarchy(store).open_array("b", context), nullptr);
 }
 
 TEST(RefreshedNodes, ExpectedChangesAreReadOnce) {

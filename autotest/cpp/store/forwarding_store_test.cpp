@@ -52,6 +52,7 @@ class RecordingStore final : public Store {
     record("expect", keys.front());
     return value;
   }
+  void check_node(std::string_view prefix) override { record("check_node", prefix); }
   void refresh(std::optional<std::string_view> key) override {
     record("refresh", key.value_or("all"));
   }
@@ -149,6 +150,8 @@ TEST(ForwardingStore, ForwardsEverything) {
   const std::string_view expected = "k";
   EXPECT_EQ(store.expect({&expected, 1}), recording->value);
   EXPECT_EQ(asked(), "expect k");
+  store.check_node("p");
+  EXPECT_EQ(asked(), "check_node p");
   store.refresh();
   EXPECT_EQ(asked(), "refresh all");
   store.refresh("k");
