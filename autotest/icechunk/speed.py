@@ -93,14 +93,17 @@ def measure_chunks(folder, count, content):
     line = (f"{count} chunks of {len(content)} bytes ({size}): put {times[3]:.1f} s, "
             f"commit {times[4]:.2f} s, peak {peak:.0f} MB")
     if judge := find_judge():
-        shutil.rmtree(path)
+        # Until all is measured, nothing is removed: ext4 is slow to make files soon after that.
+        path = folder / "reference"
+        shutil.rmtree(path, ignore_errors=True)
         judge.create(at=path, format=2)
         theirs = judge.write_chunks(at=path, count=count, content=encoded(content),
                                     document=json.loads(array([count], [1])))
         line += (f"; the reference: put {theirs['write']:.1f} s, commit {theirs['commit']:.2f} s, "
                  f"{theirs['memory'] / 2 ** 20:.0f} MB")
-    shutil.rmtree(path)
     print(line, flush=True)
+    for name in ("chunks", "reference"):
+        shutil.rmtree(folder / name, ignore_errors=True)
 
 
 def run(*command, **environment):

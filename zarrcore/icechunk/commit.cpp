@@ -65,24 +65,31 @@ ObjectId Transaction::Session::put_snapshot(SnapshotRecord& record) {
 }
 
 bool Transaction::Session::move_branch(const ObjectId& snapshot, const SnapshotRecord& record) {
+  const auto can_move = [&](const std::optional<ObjectId>& tip) {
+    if (!tip && !creates_branch_) throw Error("branch " + branch_ + " has been deleted");
+    return !tip || (!creates_branch_ && *tip == *record.parent);
+  };
   bool is_moved = true;
   if (format_ == 1) {
     change_ref(*files_, branch_key(branch_),
                [&](const std::optional<std::string>& tip) -> std::optional<std::string> {
-                 is_moved = !tip || *tip == id_text(*record.parent) || *tip == id_text(snapshot);
-                 if (!tip) throw Error("branch " + branch_ + " has been deleted");
-                 if (!is_moved || *tip == id_text(snapshot)) return std::nullopt;
-                 return id_text(snapshot);
+                 if (tip == id_text(snapshot)) return std::nullopt;
+                 is_moved = can_move(tip ? std::optional(parse_id<ObjectId>(*tip)) : std::nullopt);
+                 return is_moved ? std::optional(id_text(snapshot)) : std::nullopt;
                });
     return is_moved;
   }
   change_info(*files_, [&](RepositoryInfo& info, const std::string& backup) {
     const auto branch = info.branches.find(branch_);
-    if (branch == info.branches.end()) throw Error("branch " + branch_ + " has been deleted");
+    const bool exists = branch != info.branches.end();
+    const bool is_at_parent = can_move(exists ? std::optional(branch->second) : std::nullopt);
     if (info.snapshots.contains(snapshot)) return false;
-    is_moved = branch->second == *record.parent;
+    is_moved = is_at_parent;
     if (!is_moved) return false;
-    branch->second = snapshot;
+    if (!info.snapshots.contains(*record.parent)) {
+      throw Error("snapshot " + id_text(*record.parent) + " does not exist");
+    }
+    info.branches[branch_] = snapshot;
     info.snapshots.emplace(snapshot, record);
     info.note(UpdateType::commit, {branch_, snapshot}, backup);
     return true;
@@ -109,7 +116,6 @@ std::string Transaction::Session::commit(const CommitOptions& options) {
     add_containers(*files_, format_, containers);
   }
   ObjectId id = put_snapshot(record);
-  if (options.before_move) options.before_move();
   while (!move_branch(id, record)) {
     if (const auto own = rebase(options.ours_win)) {
       id = *own;
@@ -121,6 +127,7 @@ std::string Transaction::Session::commit(const CommitOptions& options) {
   }
   const VersionName version{VersionName::Kind::snapshot, id_text(id)};
   attempts_.clear();
+  creates_branch_ = false;
   try {
     start_from(newest_repository(version), version);
   } catch (const std::exception& error) {

@@ -102,6 +102,7 @@ std::optional<ObjectId> Transaction::Session::rebase(bool ours_win) {
                           "snapshot " +
                           id_text(snapshot) + ", which is without what was changed since"});
   }
+  if (creates_branch_) throw Error("branch " + branch_ + " already exists");
   if (!added.has_base) {
     throw CommitConflict(
         has_changed(branch_),

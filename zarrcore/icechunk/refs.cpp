@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/icechunk/formats.h"
 #include "zarrcore/icechunk/mutable_file.h"
@@ -164,18 +163,16 @@ void create_branch(Store& files, std::string_view name, std::string_view snapsho
   });
 }
 
-void check_new_branch(Store& files, std::string_view name) {
-  with_context(files.description(), [&] {
-    check_ref_name(name);
-    bool exists = false;
-    if (checked_format(files) == 1) {
-      check_file_name(name);
-      exists = files.has(branch_key(name));
-    } else if (const auto file = files.get(kRepositoryFile)) {
-      exists = RepositoryInfo(file->span()).branches.contains(std::string(name));
-    }
-    if (exists) fail_as_existing("branch", name);
-  });
+void check_new_branch(Store& files, int format, std::string_view name) {
+  check_ref_name(name);
+  bool exists = false;
+  if (format == 1) {
+    check_file_name(name);
+    exists = files.has(branch_key(name));
+  } else if (const auto file = files.get(kRepositoryFile)) {
+    exists = RepositoryInfo(file->span()).branches.contains(std::string(name));
+  }
+  if (exists) fail_as_existing("branch", name);
 }
 
 void reset_branch(Store& files, std::string_view name, std::string_view snapshot) {
@@ -200,29 +197,17 @@ void reset_branch(Store& files, std::string_view name, std::string_view snapshot
   });
 }
 
-void delete_branch(Store& files, std::string_view name, std::string_view only_at) {
-  const auto check_snapshot = [&](const std::string& snapshot) {
-    if (!only_at.empty() && snapshot != only_at) {
-      throw Error("others have changed branch " + std::string(name));
-    }
-  };
+void delete_branch(Store& files, std::string_view name) {
   with_context(files.description(), [&] {
     check_ref_name(name);
     check_deletable(name);
     if (checked_format(files) == 1) {
-      const std::string key = branch_key(name);
-      return remove_file(files, key, [&](bool exists) {
+      return remove_file(files, branch_key(name), [&](bool exists) {
         if (!exists) throw Error("branch " + std::string(name) + " does not exist");
-        if (const auto file = files.get(key)) {
-          const Json document = parse_json(file->text());
-          const std::string* snapshot = find_string(document, "snapshot");
-          check_snapshot(snapshot != nullptr ? *snapshot : "");
-        }
       });
     }
     change_info(files, [&](RepositoryInfo& info, const std::string& backup) {
       const auto branch = existing(info.branches, "branch", name);
-      check_snapshot(id_text(branch->second));
       info.note(UpdateType::branch_deleted, {std::string(name), branch->second}, backup);
       info.branches.erase(branch);
       return true;

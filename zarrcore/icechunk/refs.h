@@ -21,13 +21,12 @@ ZARRCORE_API void create_repository(Store& files, int format = 2);
 
 // `snapshot` is the id of a snapshot of the repository.
 ZARRCORE_API void create_branch(Store& files, std::string_view name, std::string_view snapshot);
-// Throws Error if create_branch() would, because of the name.
-ZARRCORE_API void check_new_branch(Store& files, std::string_view name);
+// Throws Error if create_branch() would, because of the name. `format` is the repository's.
+void check_new_branch(Store& files, int format, std::string_view name);
 // Makes another snapshot the newest of the branch.
 ZARRCORE_API void reset_branch(Store& files, std::string_view name, std::string_view snapshot);
-// The branch main cannot be deleted, nor one that is not at the snapshot `only_at`, if that is
-// given.
-ZARRCORE_API void delete_branch(Store& files, std::string_view name, std::string_view only_at = {});
+// The branch main cannot be deleted.
+ZARRCORE_API void delete_branch(Store& files, std::string_view name);
 // The name of a deleted tag cannot be used again.
 ZARRCORE_API void create_tag(Store& files, std::string_view name, std::string_view snapshot);
 ZARRCORE_API void delete_tag(Store& files, std::string_view name);

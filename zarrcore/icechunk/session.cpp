@@ -45,11 +45,13 @@ Transaction::Session::Session(std::shared_ptr<Store> files, std::string branch,
       branch_(std::move(branch)),
       virtual_files_(std::move(virtual_files)),
       prefix_(std::move(prefix)),
-      options_(options) {
+      options_(options),
+      creates_branch_(options.creates_branch) {
   check_can_replace(*files_);
   const VersionName version{VersionName::Kind::branch, branch_};
   const auto repository = newest_repository(version);
   format_ = repository->format();
+  if (creates_branch_) check_new_branch(*files_, format_, branch_);
   if (format_ == 1) {
     can_move_nodes_ = false;
   } else {
@@ -276,7 +278,7 @@ bool Transaction::Session::put_chunk(std::string_view key, std::span<const Value
     };
   }
   files_->put_parts(IcechunkStore::object_key(reference), counted,
-                    {.durability = Durability::after_flush});
+                    {.is_new_key = true, .durability = Durability::after_flush});
   return put_reference(key, reference, options);
 }
 

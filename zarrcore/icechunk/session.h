@@ -114,7 +114,8 @@ class Transaction::Session {
   void start_from(std::shared_ptr<const Repository> repository, const VersionName& version);
   void start_from(std::shared_ptr<IcechunkStore> base, std::unique_ptr<ChangeSet> changes);
   ObjectId put_snapshot(SnapshotRecord& record);
-  // Returns false if the branch has another newest snapshot than the base.
+  // Returns false if the branch has another newest snapshot than the base, or is to be made and
+  // exists.
   bool move_branch(const ObjectId& snapshot, const SnapshotRecord& record);
   // Applies the changes to what the branch is now. If that already has an attempt with all changes,
   // it is returned instead.
@@ -130,6 +131,7 @@ class Transaction::Session {
   Configuration configuration_;
 
   mutable std::mutex mutex_;  // guards the members below
+  bool creates_branch_;
   std::shared_ptr<IcechunkStore> base_;
   std::unique_ptr<ChangeSet> changes_;
   std::shared_ptr<ReferenceLog> log_;

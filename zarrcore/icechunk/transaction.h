@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +26,9 @@ namespace zarrcore::icechunk {
 struct TransactionOptions {
   // The snapshot to start from, which the branch has or had; by default its newest.
   std::string snapshot = {};
+  // The branch does not exist: the first commit makes it, of `snapshot`. Then, one that others have
+  // made is an error.
+  bool creates_branch = false;
   // The size in bytes up to which chunks are stored in manifests; by default what the repository's
   // configuration says, or 512.
   std::optional<std::uint64_t> inline_threshold = {};
@@ -44,8 +46,6 @@ struct CommitOptions {
   // changed here as well, and their changes of a node that was deleted here. Otherwise these are
   // conflicts.
   bool ours_win = false;
-  // Called when all that the commit needs is stored, before the branch moves.
-  std::function<void()> before_move = {};
 };
 
 // Changes contradict those of others, which have changed the branch or are to be merged.

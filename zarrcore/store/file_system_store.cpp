@@ -132,14 +132,16 @@ bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart>
   const std::string folder = folder_of(path);
   return with_context(path, [&] {
     folders_.remove_leftovers_once(folder);
-    std::optional<TemporaryFile> file(folder);
+    const std::string written = options.is_new_key ? path : folder + '/' + make_temporary_name();
+    std::optional<TemporaryFile> file(written);
     if (!file->is_open()) {
       folders_.make(folder);
-      file.emplace(folder);
+      file.emplace(written);
       if (!file->is_open()) throw Error("its folder has been removed");
     }
-    // From here on, a replaced folder is detected, because the file is not in it.
-    folders_.check(folder);
+    // From here on, a replaced folder is detected, because the file is not in it. What is read only
+    // later is not found in another folder.
+    if (!options.is_new_key) folders_.check(folder);
     const auto id = id_of_node(key);
     write_parts(*file, parts);
     const bool is_durable = options_.is_durable || options.durability == Durability::at_once ||

@@ -1,7 +1,8 @@
 // A store in a folder of the local file system: a key is a path below the folder (file system
 // store of the v3 specification). A put writes a temporary file beside the target and renames it
 // (TemporaryFile), so readers see the old value or the new one, also after the process has been
-// killed. With FileSystemOptions::is_durable, this also holds after a loss of power.
+// killed; but a value with PutOptions::is_new_key is written in its place. With
+// FileSystemOptions::is_durable, this also holds after a loss of power.
 //
 // The path decides where a value is: if another program removes, renames or replaces the folder of
 // the store, or the folder of a node that has been read or written, every change in it is an error,

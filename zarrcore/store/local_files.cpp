@@ -114,8 +114,8 @@ ValueVersion file_version(std::uint64_t number, std::uint64_t size, std::int64_t
                       !is_too_young(changed) && !is_too_young(properties_changed));
 }
 
-TemporaryFile::TemporaryFile(const std::string& folder)
-    : path_(folder + '/' + make_temporary_name()), file_(path_, LocalFile::Mode::create) {}
+TemporaryFile::TemporaryFile(std::string path)
+    : path_(std::move(path)), file_(path_, LocalFile::Mode::create) {}
 
 TemporaryFile::~TemporaryFile() {
   if (is_renamed_) return;
@@ -132,7 +132,7 @@ TemporaryFile::~TemporaryFile() {
 }
 
 void TemporaryFile::rename(const std::string& path) {
-  replace_file(path_, path);
+  if (path != path_) replace_file(path_, path);
   is_renamed_ = true;
 }
 

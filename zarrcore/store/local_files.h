@@ -179,12 +179,12 @@ ValueVersion file_version(std::uint64_t number, std::uint64_t size, std::int64_t
                           std::int64_t properties_changed);
 
 // The file that a value is written to before it is renamed: a hidden file in the folder of its
-// target with a unique name, `.….zarr-partial`. A killed process leaves the file in place. It is
+// target with the name make_temporary_name(). A killed process leaves the file in place. It is
 // never listed and does no harm; later writers remove it.
 class TemporaryFile {
  public:
-  // Throws Error, except when the folder does not exist: see is_open().
-  explicit TemporaryFile(const std::string& folder);
+  // Throws Error if the file exists, but not when its folder does not: see is_open().
+  explicit TemporaryFile(std::string path);
   // Removes the file unless it has been renamed.
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
@@ -194,8 +194,8 @@ class TemporaryFile {
   void write(ByteSpan bytes) const { file_.write(bytes); }
   void sync() const { file_.sync(); }
   void close() { file_.close(); }
-  // Renames to a path in the same folder. Fails if the folder no longer exists or has been
-  // replaced.
+  // Renames to a path in the same folder, which may be its own: then it stays. Fails if the folder
+  // no longer exists or has been replaced.
   void rename(const std::string& path);
 
  private:
@@ -205,7 +205,8 @@ class TemporaryFile {
 };
 
 bool is_temporary_file(std::string_view name);
-// The name of a temporary file that no other process has, also in another container or machine.
+// The name of a temporary file that no other process has, also in another container or machine:
+// `.….zarr-partial`.
 std::string make_temporary_name();
 
 // Removes the file of a writer that has ended. A writer holds a lock on its file. If the writer may

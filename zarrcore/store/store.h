@@ -211,6 +211,9 @@ struct PutOptions {
   // True if put() must throw Error, and put nothing, when the expected version cannot be checked
   // together with the put. Otherwise a store that cannot do better checks it before.
   bool must_check = false;
+  // True if no value has had this key, and nobody reads the value before put() has returned: a
+  // store need not make it appear as a whole.
+  bool is_new_key = false;
   // When the put would survive a loss of power, if the store can know.
   Durability durability = Durability::none;
 };

@@ -254,18 +254,47 @@ TEST_P(CommitTest, SmallerArraysAreChangedWithoutTheirManifests) {
   EXPECT_EQ(text_at(transaction, "a/c/0"), "(absent)");
 }
 
-TEST_P(CommitTest, StoresAllBeforeTheBranchMoves) {
-  Transaction transaction = start();
-  put(transaction, "a/zarr.json", array_document());
+TEST_P(CommitTest, ANewBranchBeginsWithItsCommit) {
   const std::string first(stored().snapshot_id());
-  const auto look = [&] {
-    EXPECT_EQ(memory->list("snapshots").keys.size(), 2);
-    EXPECT_EQ(stored().snapshot_id(), first);
-    throw Error("no branch");
+  const auto start_branch = [&](const std::string& name) {
+    auto transaction = std::make_unique<Transaction>(
+        files, name, nullptr, std::string(),
+        icechunk::TransactionOptions{.snapshot = first, .creates_branch = true});
+    put(*transaction, "a/zarr.json", array_document());
+    return transaction;
   };
-  EXPECT_ERROR(transaction.commit({.before_move = look}), "no branch");
+  const auto tip_of = [&](const std::string& name) {
+    return Repository::open(memory)->find_snapshot({icechunk::VersionName::Kind::branch, name});
+  };
+  const auto transaction = start_branch("new");
+  const auto late = start_branch("new");
+  EXPECT_ERROR(tip_of("new"), "branch new does not exist");
+  EXPECT_EQ(transaction->commit({}), tip_of("new"));
   EXPECT_EQ(stored().snapshot_id(), first);
-  EXPECT_NE(transaction.commit({}), first);
+  EXPECT_ERROR(late->commit({}), "branch new already exists");
+  EXPECT_ERROR(start_branch("new"), "branch new already exists");
+  EXPECT_ERROR(start_branch("a/b"), "cannot be the name");
+  put(*transaction, "b/zarr.json", array_document());
+  EXPECT_EQ(transaction->commit({}), tip_of("new"));
+  icechunk::delete_branch(*files, "new");
+  put(*transaction, "c/zarr.json", array_document());
+  EXPECT_ERROR(transaction->commit({}), "branch new has been deleted");
+}
+
+TEST_P(CommitTest, ANewBranchMayAppearAfterAnError) {
+  const std::string first(stored().snapshot_id());
+  Transaction transaction(files, "new", nullptr, {}, {.snapshot = first, .creates_branch = true});
+  put(transaction, "a/zarr.json", array_document());
+  files->delays_once = true;
+  EXPECT_ERROR(transaction.commit({}), "no answer");
+  const auto branches = [&] {
+    return Repository::open(memory)->refs(icechunk::VersionName::Kind::branch).size();
+  };
+  EXPECT_EQ(branches(), 1);
+  files->land();
+  const std::string tip = transaction.commit({});
+  EXPECT_EQ(branches(), 2);
+  EXPECT_EQ(icechunk::ancestry(*memory, tip).size(), 2);
 }
 
 TEST_P(CommitTest, HistoriesOfBranchesAreReadOnce) {

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -189,6 +190,24 @@ TEST_F(FileSystemStoreTest, PutLeavesNoTemporaryFile) {
   store_.put("a", bytes_of("1"));
   store_.put("a", bytes_of("2"));
   EXPECT_EQ(file_count(), 1);
+}
+
+TEST_F(FileSystemStoreTest, AValueWithANewKeyIsWrittenInItsPlace) {
+  const auto put = [&](const std::function<Buffer()>& fetch) {
+    const ValuePart part{{}, fetch};
+    store_.put_parts("c/new", {&part, 1}, {.is_new_key = true});
+  };
+  const auto look = [&] {
+    EXPECT_TRUE(fs::exists(path("c/new")));
+    EXPECT_EQ(file_count(), 2);  // with the folder
+    return Buffer::copy_of(bytes_of("1"));
+  };
+  EXPECT_ERROR(put([&]() -> Buffer { look(), throw Error("no part"); }), "no part");
+  EXPECT_FALSE(fs::exists(path("c/new")));
+  put(look);
+  EXPECT_EQ(store_.get("c/new", kNoSizeLimit)->text(), "1");
+  EXPECT_ERROR(put(look), "exists");
+  EXPECT_EQ(store_.get("c/new", kNoSizeLimit)->text(), "1");
 }
 
 TEST_F(FileSystemStoreTest, AFailedPutLeavesTheOldValueAndNoTemporaryFile) {

@@ -192,7 +192,7 @@ IcechunkWriter::IcechunkWriter(const IcechunkPath& path, IcechunkWriteOptions op
   if (!session.empty()) start.snapshot = session_snapshot(session);
   if (needs_branch_) {
     branch = options_.new_branch;
-    check_new_branch(*files_, branch);
+    start.creates_branch = true;
     if (session.empty()) start.snapshot = repository()->find_snapshot(path_.version);
   } else if (path_.version.kind != VersionName::Kind::branch) {
     throw Error(path_.repository + ": " + describe(path_.version) +
@@ -268,7 +268,9 @@ void IcechunkWriter::end(const std::string& summary) {
   try {
     end_copy(summary);
     const bool is_wanted = options_.commit_time != CommitTime::never && !is_rolled_back_;
-    if (is_wanted && needs_branch_) make_branch(transaction_->snapshot_id());
+    if (is_wanted && needs_branch_.exchange(false)) {
+      create_branch(*files_, options_.new_branch, transaction_->snapshot_id());
+    }
   } catch (...) {
     roll_back();
     throw;
@@ -283,11 +285,6 @@ void IcechunkWriter::end(const std::string& summary) {
         path_.repository.c_str(), static_cast<unsigned long long>(count));
   }
   transaction_->roll_back();
-}
-
-void IcechunkWriter::make_branch(const std::string& snapshot) {
-  create_branch(*files_, options_.new_branch, snapshot);
-  needs_branch_ = false;
 }
 
 void IcechunkWriter::commit(const std::string& message, const std::string& summary) {
@@ -306,28 +303,16 @@ void IcechunkWriter::commit(const std::string& message, const std::string& summa
   CommitOptions commit = options_.commit;
   if (!message.empty()) commit.message = message;
   if (commit.message.empty()) commit.message = program_name() + ": " + summary;
-  const bool makes_branch = needs_branch_;
-  const std::string start = transaction_->snapshot_id();
-  // Others see it without a commit for as short as can be.
-  if (makes_branch) commit.before_move = [&] { make_branch(start); };
   try {
     transaction_->commit(commit);
     ignored_root_.clear();
   } catch (const UnreadableCommit& error) {
     report(CE_Warning, CPLE_AppDefined, "Zarr: %s; open the dataset again", error.what());
   } catch (const Error& error) {
-    const std::string text =
-        path_.repository + ": the changes are not committed: " + error.what() + save_changes();
-    if (makes_branch && !needs_branch_) {
-      try {
-        delete_branch(*files_, options_.new_branch, start);
-        needs_branch_ = true;
-      } catch (const Error& problem) {
-        throw Error(text + "; " + problem.what());
-      }
-    }
-    throw Error(text);
+    throw Error(path_.repository + ": the changes are not committed: " + error.what() +
+                save_changes());
   }
+  needs_branch_ = false;
 }
 
 // In a file of a new name, unless they are in one. Returns what is said of it.

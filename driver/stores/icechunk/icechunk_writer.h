@@ -124,7 +124,6 @@ class IcechunkWriter final : public ReferenceTarget {
   bool has_changes() const;
   bool is_in_own_process() const;
   void commit(const std::string& message, const std::string& summary);
-  void make_branch(const std::string& snapshot);
   std::string save_changes();
 
   IcechunkPath path_;
