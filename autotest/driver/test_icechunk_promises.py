@@ -240,6 +240,48 @@ def test_a_branch_without_changes(made):
         gdal.Open(f"ICECHUNK:{made}?branch=c")
 
 
+# --- Workers -------------------------------------------------------------------------------------
+
+
+def test_workers_change_what_the_program_has_made(repo):
+    program = gdal.GetDriverByName("Zarr").CreateMultiDimensional(f"ICECHUNK:{repo}")
+    root = program.GetRootGroup()
+    x = root.CreateDimension("x", None, None, 4)
+    byte, string = gdal.ExtendedDataType.Create(gdal.GDT_Byte), gdal.ExtendedDataType.CreateString()
+    for name in ("a", "b"):
+        root.CreateMDArray(name, [x], byte, ["BLOCKSIZE=2"]).Write(b"\1\2\3\4")
+    given = program.GetMetadataItem("CHANGES", "ICECHUNK")
+
+    def result(work):
+        dataset = gdal.OpenEx(str(repo), MULTIDIM, open_options=["SESSION=" + given, "COMMIT=NO"])
+        work(dataset.GetRootGroup())
+        return dataset.GetMetadataItem("CHANGES", "ICECHUNK")
+
+    def title(root):
+        root.OpenMDArray("a").CreateAttribute("title", [], string).Write("t")
+
+    results = [result(title),
+               result(lambda root: root.OpenMDArray("a").Write(b"\7\7", [2], [2]))]
+    names = ["a", "b"]
+    if hasattr(gdal.MDArray, "Rename"):
+        names = ["a", "c"]
+        results.append(result(lambda root: root.OpenMDArray("b").Rename("c")))
+    for each in results:
+        program.SetMetadataItem("MERGE", each, "ICECHUNK")
+    if len(results) == 3:
+        deleted = result(lambda root: root.DeleteMDArray("b"))
+        with pytest.raises(RuntimeError, match="/b was deleted, and others have changed it"):
+            program.SetMetadataItem("MERGE", deleted, "ICECHUNK")
+    program.SetMetadataItem("COMMIT", "", "ICECHUNK")
+    del root, x
+    program = None
+    root = gdal.OpenEx(str(repo), MULTIDIM).GetRootGroup()
+    assert [name for name in root.GetMDArrayNames() if name != "x"] == names
+    assert bytes(root.OpenMDArray("a").Read()) == b"\1\2\7\7"
+    assert root.OpenMDArray("a").GetAttribute("title").Read() == "t"
+    assert bytes(root.OpenMDArray(names[1]).Read()) == b"\1\2\3\4"
+
+
 # --- Folders -------------------------------------------------------------------------------------
 
 

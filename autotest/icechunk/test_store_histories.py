@@ -5,7 +5,7 @@ import shutil
 import pytest
 from changes import Changes
 from history import History
-from judge import CallError, decoded
+from judge import CallError, Conflict, decoded
 from model import Tree, for_call, merge, relation
 from night import rounds
 from verifier import verify
@@ -83,17 +83,41 @@ class StoreHistory(History):
         for _ in range(4):
             changes = Changes(self.random, tree.copy(), self.format)
             for _ in range(3):
-                self.pick([changes.write, changes.erase])()
+                self.pick([changes.write, changes.erase, changes.rewrite])()
             actions = [action for action in changes.actions if action[1] not in seen]
             seen |= {action[1] for action in actions}
-            self.core.begin(session="worker", at=self.at, branch=branch)
-            self.core.merge(session="worker", changes=given)
-            self.core.change(session="worker", changes=for_call(actions))
-            results.append(self.core.changes(session="worker"))
-            self.core.end(session="worker")
+            results.append(self.result_of_worker(branch, given, actions))
             tree.apply(actions)
         for result in results:
             self.core.merge(session="program", changes=result)
+        self.end_program(branch, tree)
+
+    def a_worker_of_all_kinds(self):
+        """Where it has moved, deleted or resized what it was given, that may be refused."""
+        branch = self.pick(self.branches)
+        actions, tree = self.changes(branch)
+        self.start("program", branch, actions)
+        given = self.core.changes(session="program")
+        actions = Changes(self.random, tree, self.format).make(4)
+        result = self.result_of_worker(branch, given, actions)
+        try:
+            self.core.merge(session="program", changes=result)
+        except Conflict as error:
+            assert any(action[0] in ("move", "delete_folder") or action[1].endswith("zarr.json")
+                       for action in actions), error
+            self.core.end(session="program")
+        else:
+            self.end_program(branch, tree)
+
+    def result_of_worker(self, branch, given, actions):
+        self.core.begin(session="worker", at=self.at, branch=branch)
+        self.core.merge(session="worker", changes=given)
+        self.core.change(session="worker", changes=for_call(actions))
+        result = self.core.changes(session="worker")
+        self.core.end(session="worker")
+        return result
+
+    def end_program(self, branch, tree):
         assert self.dump("program") == tree.contents()
         if tree.contents() != self.tree(branch).contents():
             self.committed(branch, tree, self.core.commit(session="program"))
@@ -132,7 +156,7 @@ class StoreHistory(History):
 def test_a_history(tmp_path, core, judge_if_any, seed):
     history = StoreHistory(tmp_path / "repository", seed, core, judge_if_any)
     history.run(rounds(8, 15), [history.commit] * 5 + [history.two_writers] * 3 +
-                [history.roll_back, history.workers, history.workers_that_go_on, history.refs,
-                 history.refs])
+                [history.roll_back, history.workers, history.workers_that_go_on,
+                 history.a_worker_of_all_kinds, history.refs, history.refs])
     history.check()
     shutil.rmtree(tmp_path / "repository")

@@ -252,6 +252,10 @@ bool ChangeSet::is_updated(const Node& node) const {
   return is_kept(node) && node.document && *node.document != base_->document(*node.base);
 }
 
+bool ChangeSet::is_changed(const Nodes::value_type& node) const {
+  return !is_kept(node.second) || is_moved(node) || is_updated(node.second);
+}
+
 bool ChangeSet::has_changed_chunks(const Node& node) const {
   const auto it = arrays.find(node.id);
   return it != arrays.end() && !it->second.references.empty();
@@ -260,8 +264,7 @@ bool ChangeSet::has_changed_chunks(const Node& node) const {
 std::uint64_t ChangeSet::count() const {
   std::uint64_t count = deleted().size();
   for (const auto& node : nodes) {
-    count += static_cast<std::uint64_t>(!is_kept(node.second) || is_moved(node) ||
-                                        is_updated(node.second));
+    count += static_cast<std::uint64_t>(is_changed(node));
     if (has_changed_chunks(node.second)) count += arrays.at(node.second.id).references.size();
   }
   return count;

@@ -29,6 +29,13 @@ struct Node {
   std::uint64_t version = 0;                    // of the document
 };
 
+// A node as a transaction has got it from another one.
+struct GivenNode {
+  std::string path;
+  std::string document;
+};
+using GivenNodes = std::map<NodeId, GivenNode>;
+
 // The chunks of an array.
 struct ArrayChanges {
   // As the document says. Throws Error if chunks cannot be stored.
@@ -92,6 +99,8 @@ class ChangeSet {
   bool is_kept(const Node& node) const;
   bool is_moved(const Nodes::value_type& node) const;
   bool is_updated(const Node& node) const;
+  // Whether it is new, moved or updated.
+  bool is_changed(const Nodes::value_type& node) const;
   bool has_changed_chunks(const Node& node) const;
   // How many nodes and chunks have changed.
   std::uint64_t count() const;

@@ -63,7 +63,7 @@ class ChangeReader {
     for (const auto& [path, node] : changes.nodes) base_.emplace(node.id, *node.base);
   }
 
-  GivenChunks read(const Json& json) {
+  GivenChanges read(const Json& json) {
     for (const Json& id : json.at("deleted")) erase(id);
     // Places become free before others take them.
     for (const Json& node : json.at("nodes")) {
@@ -71,6 +71,12 @@ class ChangeReader {
     }
     for (const Json& node : json.at("nodes")) add_node(node);
     for (const Json& chunks : json.at("chunks")) add_chunks(chunks);
+    if (const Json* lost = find_member(json, "lost")) {
+      for (const Json& node : *lost) {
+        given_.nodes[parse_id<NodeId>(node.at(0).get<std::string>())] = {
+            node.at(1).get<std::string>(), node.at(2).get<std::string>()};
+      }
+    }
     return std::move(given_);
   }
 
@@ -100,6 +106,11 @@ class ChangeReader {
       throw Error("the node /" + path + " contradicts others");
     }
     paths_.emplace(node.id, path);
+    if (const Json* given = find_member(json, "given")) {
+      given_.nodes[node.id] = {given->at(0).get<std::string>(),
+                               given->size() > 1 ? given->at(1).get<std::string>()
+                                                 : std::string(changes_.document(node))};
+    }
     if (node.is_array) changes_.chunks(*added.first);
   }
 
@@ -125,7 +136,7 @@ class ChangeReader {
     };
     if (json.contains("given")) {
       add("given");
-      given_.emplace(id, chunks);
+      given_.chunks.emplace(id, chunks);
     }
     add("references");
   }
@@ -135,24 +146,32 @@ class ChangeReader {
   std::uint64_t version_;
   std::map<NodeId, std::size_t> base_;
   std::map<NodeId, std::string> paths_;  // of nodes that have changed
-  GivenChunks given_;
+  GivenChanges given_;
 };
 
 }  // namespace
 
-Json changes_to_json(ChangeSet& changes, const GivenChunks& given, const ReferenceLog& log) {
+Json changes_to_json(ChangeSet& changes, const GivenChanges& given, const ReferenceLog& log) {
   Json nodes = Json::array();
   Json chunks = Json::array();
+  GivenNodes lost = given.nodes;
   for (const auto& item : changes.nodes) {
     const auto& [path, node] = item;
-    if (!changes.is_kept(node) || changes.is_moved(item) || changes.is_updated(node)) {
+    const auto old_node = given.nodes.find(node.id);
+    if (changes.is_changed(item) || old_node != given.nodes.end()) {
       Json json{{"path", path}, {"id", id_text(node.id)}, {"array", node.is_array}};
       if (node.base) json["base"] = id_text(node_id(changes.base(), *node.base));
       if (node.document) json["document"] = *node.document;
+      if (old_node != given.nodes.end()) {
+        const auto& [old_path, document] = old_node->second;
+        json["given"] = Json::array({old_path});
+        if (document != changes.document(node)) json["given"].push_back(document);
+        lost.erase(node.id);
+      }
       nodes.push_back(std::move(json));
     }
-    const auto old = given.find(node.id);
-    if (!changes.has_changed_chunks(node) && old == given.end()) continue;
+    const auto old = given.chunks.find(node.id);
+    if (!changes.has_changed_chunks(node) && old == given.chunks.end()) continue;
     const ArrayChanges& array = changes.chunks(item);
     Json stored{{"array", id_text(node.id)}, {"references", Json::array()}};
     const auto add = [&](const char* list, std::uint64_t number, std::uint64_t place) {
@@ -162,7 +181,7 @@ Json changes_to_json(ChangeSet& changes, const GivenChunks& given, const Referen
                                  : json_of(index, log.get(place).reference));
     };
     auto changed = array.references;
-    if (old != given.end()) {
+    if (old != given.chunks.end()) {
       ArrayChanges before = old->second;
       before.set_grid(array);
       for (const auto& [number, place] : before.references) {
@@ -178,12 +197,16 @@ Json changes_to_json(ChangeSet& changes, const GivenChunks& given, const Referen
   for (const std::size_t node : changes.deleted()) {
     deleted.push_back(id_text(changes.base().id(node)));
   }
-  return {
+  Json json{
       {"nodes", std::move(nodes)}, {"deleted", std::move(deleted)}, {"chunks", std::move(chunks)}};
+  for (const auto& [id, node] : lost) {
+    json["lost"].push_back(Json::array({id_text(id), node.path, node.document}));
+  }
+  return json;
 }
 
-GivenChunks read_changes(const Json& json, std::uint64_t version, ChangeSet& changes,
-                         ReferenceLog& log) {
+GivenChanges read_changes(const Json& json, std::uint64_t version, ChangeSet& changes,
+                          ReferenceLog& log) {
   return ChangeReader(changes, log, version).read(json);
 }
 

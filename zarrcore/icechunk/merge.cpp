@@ -26,18 +26,18 @@ class Merge {
       : ours_(ours), theirs_(theirs), their_chunks_(their_chunks), options_(options) {
     for (const auto& [path, node] : theirs.nodes) {
       paths_.emplace(node.base ? node_id(theirs.base(), *node.base) : node.id, path);
+      places_.emplace(node.id, path);
     }
   }
 
   std::vector<std::string> run() {
     for (const std::size_t node : ours_.deleted()) erase(node);
+    erase_given();
     // Places become free before others take them.
     std::vector<std::pair<const ChangeSet::Nodes::value_type*, Node>> added;
     for (const auto& node : ours_.nodes) {
-      const bool is_changed = !ours_.is_kept(node.second) || ours_.is_moved(node) ||
-                              ours_.is_updated(node.second) ||
-                              ours_.has_changed_chunks(node.second);
-      if (is_changed) {
+      if (ours_.is_changed(node) || ours_.has_changed_chunks(node.second) ||
+          options_.given.contains(node.second.id)) {
         if (auto merged = merged_node(node)) added.emplace_back(&node, *std::move(merged));
       }
     }
@@ -70,7 +70,32 @@ class Merge {
             theirs_.document(*node) != snapshot.document(base), their_chunks_.contains(id)};
   }
 
+  // The node of `theirs_` with this id; end() if it is gone.
+  ChangeSet::Nodes::const_iterator find_theirs(const NodeId& id) const {
+    const auto place = places_.find(id);
+    const auto found = place != places_.end() ? theirs_.nodes.find(place->second) : nodes_end();
+    return found != nodes_end() && found->second.id == id ? found : nodes_end();
+  }
+  ChangeSet::Nodes::const_iterator nodes_end() const { return theirs_.nodes.end(); }
+
+  // Those that are no longer in `ours_`.
+  void erase_given() {
+    GivenNodes gone = options_.given;
+    for (const auto& [path, node] : ours_.nodes) gone.erase(node.id);
+    for (const auto& [id, given] : gone) {
+      const auto theirs = find_theirs(id);
+      if (theirs == nodes_end()) continue;
+      if (theirs->first != given.path || theirs_.document(theirs->second) != given.document ||
+          their_chunks_.contains(id)) {
+        note(given.path, "was deleted, and others have changed it");
+      } else {
+        theirs_.erase(given.path);
+      }
+    }
+  }
+
   void erase(std::size_t base) {
+    if (options_.given.contains(node_id(ours_.base(), base))) return;
     const std::string_view path = ours_.base().path(base);
     const Change change = change_of(base);
     if (change.node == nullptr) return;
@@ -92,6 +117,8 @@ class Merge {
     const auto& [path, node] = ours;
     Node merged = node;
     if (is_same(ours)) return take(ours, path);
+    const auto given = options_.given.find(node.id);
+    if (given != options_.given.end()) return merged_given(ours, given->second);
     if (!node.base) return merged;
     const Change change = change_of(*node.base);
     if (!ours_.is_kept(node)) {  // a copy, of a node that was erase()d
@@ -124,6 +151,44 @@ class Merge {
       return std::nullopt;
     }
     return take(ours, change.path);
+  }
+
+  // The same for a node that was given. Nullopt as well if it stays what it is in `theirs_`.
+  std::optional<Node> merged_given(const ChangeSet::Nodes::value_type& ours,
+                                   const GivenNode& given) {
+    const auto& [path, node] = ours;
+    const std::string_view document = ours_.document(node);
+    const bool is_moved = path != given.path;
+    const bool is_updated = document != given.document;
+    const bool has_chunks = ours_.has_changed_chunks(node);
+    if (!is_moved && !is_updated && !has_chunks) return std::nullopt;
+    const auto theirs = find_theirs(node.id);
+    if (theirs == nodes_end() || theirs->first != given.path) {
+      note(given.path, theirs == nodes_end() ? "was changed, and others have deleted it"
+                                             : "was changed, and others have moved it");
+      return std::nullopt;
+    }
+    const auto stored = theirs->second.document;
+    const std::string_view their_document = theirs_.document(theirs->second);
+    const bool others_update = their_document != given.document;
+    const bool others_put = their_chunks_.contains(node.id);
+    std::string_view problem;
+    if (is_moved && (others_update || others_put)) {
+      problem = "was moved, and others have changed it";
+    } else if (others_update && is_updated && their_document != document) {
+      problem = "was changed, and others have changed its metadata";
+    } else if (others_update && has_chunks && !has_same_chunks(their_document, given.document)) {
+      problem = "was changed, and others have resized it";
+    } else if (is_updated && others_put && !has_same_chunks(document, given.document)) {
+      problem = "was resized, and others have changed its chunks";
+    }
+    if (!problem.empty()) {
+      note(path, problem);
+      return std::nullopt;
+    }
+    Node merged = take(ours, given.path);
+    if (!is_updated) merged.document = stored;
+    return merged;
   }
 
   // Whether it is the same node in `theirs_`, but for its chunks.
@@ -174,10 +239,16 @@ class Merge {
       if (!is_same_group) note(path, "was created, and others have created it");
       return;
     }
+    if (find_theirs(old.id) != nodes_end()) {
+      return note(path, "was created, and others have moved it");
+    }
     const auto changes = ours_.arrays.find(old.id);
     if (changes != ours_.arrays.end()) {
       const auto [merged, is_new] = theirs_.arrays.try_emplace(old.id, changes->second);
       if (!is_new) merged->second.add(changes->second);
+      if (theirs_.document(node) != ours_.document(old)) {
+        merged->second.set_grid(ArrayChanges(theirs_.document(node), path));
+      }
     }
     theirs_.nodes.emplace(path, std::move(node));
   }
@@ -199,7 +270,8 @@ class Merge {
   ChangeSet& theirs_;
   const ChangedChunks& their_chunks_;
   const MergeOptions& options_;
-  std::map<NodeId, std::string> paths_;  // in `theirs_`, by ids in its base
+  std::map<NodeId, std::string> paths_;   // in `theirs_`, by ids in its base
+  std::map<NodeId, std::string> places_;  // the same by their own ids
   std::vector<std::string> conflicts_;
 };
 

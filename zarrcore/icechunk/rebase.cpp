@@ -132,7 +132,7 @@ void Transaction::Session::merge(std::string_view text) {
   const std::string own_origin = fingerprint(text);
   if (origins_.contains(own_origin)) return;  // they are among these, or have been
   ChangeSet added(base_->snapshot(), ++version_);
-  GivenChunks given;  // by this one
+  GivenChanges given;  // by this one
   std::string origin;
   with_context("the changes to merge", [&] {
     const Json json = parse_json(text);
@@ -151,8 +151,8 @@ void Transaction::Session::merge(std::string_view text) {
            (own.reference.length == other.reference.length &&
             read_whole(*base_, own.reference).text() == read_whole(*base_, other.reference).text());
   };
-  if (!origins_.contains(origin)) given.clear();
-  for (const auto& [array, chunks] : given) {
+  if (!origins_.contains(origin)) given = {};
+  for (const auto& [array, chunks] : given.chunks) {
     const auto& old = chunks.references;
     std::erase_if(added.arrays.at(array).references, [&](const auto& reference) {
       const auto found = old.find(reference.first);
@@ -161,11 +161,11 @@ void Transaction::Session::merge(std::string_view text) {
   }
   ChangedChunks changed;
   for (const auto& node : changes_->nodes) {
-    const auto old = given.find(node.second.id);
-    if (!changes_->has_changed_chunks(node.second) && old == given.end()) continue;
+    const auto old = given.chunks.find(node.second.id);
+    if (!changes_->has_changed_chunks(node.second) && old == given.chunks.end()) continue;
     const ArrayChanges& chunks = changes_->chunks(node);
     auto places = chunks.references;
-    if (old != given.end()) {
+    if (old != given.chunks.end()) {
       old->second.set_grid(chunks);
       for (const auto& [number, place] : old->second.references) {
         const auto now = places.try_emplace(number, ArrayChanges::kErased).first;
@@ -176,14 +176,26 @@ void Transaction::Session::merge(std::string_view text) {
       changed[node.second.id].push_back(chunks.index_of(number));
     }
   }
+  const Snapshot& base = base_->snapshot();
+  for (const auto& node : added.nodes) {
+    const Node& own = node.second;
+    if (!added.is_kept(own) || !(added.is_changed(node) || added.has_changed_chunks(own))) continue;
+    given.nodes.try_emplace(own.id, GivenNode{std::string(base.path(*own.base)),
+                                              std::string(base.document(*own.base))});
+  }
   auto merged = std::make_unique<ChangeSet>(*changes_);
-  const auto conflicts = merge_changes(added, *merged, changed, {.has_same_bytes = has_same_bytes});
+  const auto conflicts = merge_changes(
+      added, *merged, changed, {.given = std::move(given.nodes), .has_same_bytes = has_same_bytes});
   if (!conflicts.empty()) {
     throw CommitConflict("the changes to merge contradict earlier ones", conflicts);
   }
   if (changes_->is_empty()) {
-    given_ = merged->arrays;
-    std::erase_if(given_, [](const auto& array) { return array.second.references.empty(); });
+    given_.chunks = merged->arrays;
+    std::erase_if(given_.chunks, [](const auto& array) { return array.second.references.empty(); });
+    for (const auto& node : merged->nodes) {
+      if (!merged->is_changed(node)) continue;
+      given_.nodes[node.second.id] = {node.first, std::string(merged->document(node.second))};
+    }
     given_by_ = own_origin;
   }
   origins_.insert(own_origin);

@@ -87,7 +87,7 @@ void Transaction::Session::start_from(std::shared_ptr<IcechunkStore> base,
                                       std::unique_ptr<ChangeSet> changes) {
   base_ = std::move(base);
   changes_ = std::move(changes);
-  given_.clear();
+  given_ = {};
   given_by_.clear();
   origins_.clear();
   ++generation_;

@@ -135,7 +135,7 @@ class Transaction::Session {
   std::shared_ptr<IcechunkStore> base_;
   std::unique_ptr<ChangeSet> changes_;
   std::shared_ptr<ReferenceLog> log_;
-  GivenChunks given_;     // what merge() has made of no changes,
+  GivenChanges given_;    // what merge() has made of no changes,
   std::string given_by_;  // and which changes these were; see fingerprint()
   // Changes that these have come from: those of others, and their own at some time.
   mutable std::set<std::string> origins_;
