@@ -21,7 +21,7 @@ CODECS = [[], [], ["COMPRESS=ZSTD"], ["COMPRESS=GZIP"], ["COMPRESS=BLOSC"]]
 
 
 class GroupNode:
-    is_array, chunks = False, {}
+    is_array, chunks, home = False, {}, None
 
     def __init__(self):
         self.attributes, self.identity = {}, next(identities)
@@ -40,7 +40,7 @@ class GroupNode:
 
 
 class ArrayNode:
-    is_array = True
+    is_array, home = True, None
 
     def __init__(self, shape, chunk, dtype, options=(), is_plain=False):
         self.values, self.chunk = np.zeros(shape, dtype), tuple(chunk)
@@ -156,12 +156,10 @@ class ArrayChanges(Changes):
         if "" not in self.tree:
             self.act("group", "", keys=[("set", "zarr.json", GROUP)])
         kinds = [self.new_group, self.new_array, *[self.write] * 4]
-        if self.by_reference:
+        if CAN_CHANGE_NODES:
             kinds += [self.remove]
-        else:
-            kinds += [self.set_attribute]
-            if CAN_CHANGE_NODES:
-                kinds += [self.remove, self.resize] + [self.move]
+        if not self.by_reference:
+            kinds += [self.set_attribute] + [self.resize, self.move] * CAN_CHANGE_NODES
         while len(self.actions) < count:
             self.pick(kinds)()
         return self.actions
