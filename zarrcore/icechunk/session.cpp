@@ -1,6 +1,7 @@
 #include "zarrcore/icechunk/session.h"
 
 #include <set>
+#include <tuple>
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/path.h"
@@ -179,9 +180,7 @@ std::optional<Transaction::Session::Value> Transaction::Session::find(std::strin
   }
   const auto chunk = find_chunk(in_repository);
   if (!chunk) return std::nullopt;
-  const auto base = base_;
-  const auto log = log_;
-  const auto generation = generation_;
+  const auto [base, log, generation] = std::tuple(base_, log_, generation_);
   lock.unlock();
   return value_of(*chunk, base, *log, generation);
 }
