@@ -116,25 +116,35 @@ class StoredValues {
   std::vector<std::string> others_;
 };
 
+void check_is_as_copied(const Session& session, const std::string& path, const std::string& name,
+                        const StoredValues& copied) {
+  if (StoredValues(session, path).digest() == copied.digest()) return;
+  throw Error('/' + name + " was changed while it was copied, and stays as it is");
+}
+
 // Gives the new array its name, unless another program has changed the old one, whose values were
 // `copied`. That is certain once the old one has another name, by which nobody writes.
 void take_name(Session& session, const std::string& path, const StoredValues& copied) {
   const std::string made = path + std::string(kNew);
-  const std::string name = last_name(path);
-  const std::string replaced = name + std::string(kOld);
+  const std::string replaced = path + std::string(kOld);
   const bool are_exchanged = session.icechunk() == nullptr && session.exchange_nodes(path, made);
-  if (!are_exchanged) session.rename_node(path, replaced);
-  const std::string old = are_exchanged ? made : path + std::string(kOld);
-  if (StoredValues(session, old).digest() != copied.digest()) {
+  if (!are_exchanged) {
+    session.rename_node(path, last_name(replaced));
+    session.rename_node(made, last_name(path));
+  }
+  try {
+    check_is_as_copied(session, are_exchanged ? made : replaced, path, copied);
+  } catch (const Error&) {
     if (!are_exchanged) {
-      session.rename_node(old, name);
+      session.rename_node(path, last_name(made));
+      session.rename_node(replaced, last_name(path));
     } else if (!session.exchange_nodes(path, made)) {
-      throw Error('/' + path + " was changed while it was copied: the changed one is " + made);
+      throw Error('/' + path + " was changed while it was copied: as changed it is now /" + made);
     }
     session.erase_node(made);
-    throw Error('/' + path + " was changed while it was copied, and stays as it is");
+    throw;
   }
-  session.rename_node(made, are_exchanged ? replaced : name);
+  if (are_exchanged) session.rename_node(made, last_name(replaced));
   erase_old(session, path);
 }
 
@@ -195,8 +205,7 @@ std::shared_ptr<GDALMDArray> create_beside(MultidimDataset& dataset, GDALGroup& 
   return target;
 }
 
-// Ends the exchanges of names that a killed command has begun. The paths are those of all arrays of
-// the store.
+// Ends the exchanges of names that a killed command has begun, given the paths of all arrays.
 void end_exchanges(Session& session, std::span<const std::string> paths) {
   std::set<std::string> all(paths.begin(), paths.end());
   const auto rename = [&](const std::string& from, const std::string& to) {
@@ -240,8 +249,7 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
   const std::string copy = has_transactions ? std::string() : describe_copy(before, options);
   CopyRecord record = open_record(store, progress_key(beside), copy);
   record.save = [&] {
-    const std::string text =
-        copy + '\n' + record.plan + '\n' + std::to_string(record.complete) + '\n';
+    const auto text = copy + '\n' + record.plan + '\n' + std::to_string(record.complete) + '\n';
     store.put(progress_key(beside), std::as_bytes(std::span(text)));
   };
   const bool continues = !record.plan.empty() && session.array_metadata(beside) != nullptr;
@@ -281,6 +289,7 @@ void rechunk_array(MultidimDataset& dataset, const std::string& path, CSLConstLi
         zarrcore::NodeKind::array);
     if (!has_transactions) copy_other_files(session, before.others(), path, beside);
     session.flush();
+    check_is_as_copied(session, path, path, before);
   } catch (const Error&) {
     if (session.hierarchy().node(beside)) session.erase_node(beside);
     throw;
