@@ -151,6 +151,9 @@ void migrate_in_place(const std::string& path, const MigrationPlan& plan,
   zarrcore::Store& store = *changed->store();
   if (plan.is_of_draft && !plan.is_continued) {
     const std::string text = text_of(plan);
+    if (text.size() > zarrcore::kMaxDocumentBytes) {
+      throw Error(path + ": its nodes are too many for a migration in place: use --copy");
+    }
     store.put(zarrcore::kNodeDocument, std::as_bytes(std::span(text)));
     store.flush();
   }
