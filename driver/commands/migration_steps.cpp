@@ -129,7 +129,7 @@ std::optional<MigrationPlan> interrupted_migration(const std::string& path) {
   const Json* const json = zarrcore::find_member(document, kPlan);
   if (json == nullptr) return std::nullopt;
   MigrationPlan plan{.is_of_draft = true, .is_continued = true};
-  const Error damaged(path + ": the plan of the migration in zarr.json is damaged");
+  const std::string damaged = path + ": the plan of the migration in zarr.json is damaged";
   try {
     for (const auto& [key, content] : json->at("documents").items()) {
       plan.documents.push_back({key, content});
@@ -139,9 +139,11 @@ std::optional<MigrationPlan> interrupted_migration(const std::string& path) {
     }
     plan.old_keys = json->at("old_documents").get<std::vector<std::string>>();
   } catch (const Json::exception&) {
-    throw damaged;
+    throw Error(damaged);
   }
-  if (plan.documents.empty() || plan.documents.back().key != zarrcore::kNodeDocument) throw damaged;
+  if (plan.documents.empty() || plan.documents.back().key != zarrcore::kNodeDocument) {
+    throw Error(damaged);
+  }
   return plan;
 }
 
