@@ -136,8 +136,7 @@ def test_folders_that_a_web_server_does_not_list_are_no_empty_ones(web_server, f
     message = failure("check", path)
     assert "503" in message and f"/a.zarr/{folder} cannot be listed" in message
     # A folder that does not exist says nothing of others.
-    web_server.status_of = lambda asked: {
-        "/a.zarr/plain/c/0/": 404, "/a.zarr/plain/c/1/": 503}.get(asked)
+    web_server.status_of = {"/a.zarr/plain/c/0/": 404, "/a.zarr/plain/c/1/": 503}.get
     assert "503" in failure("check", path)
     # Many servers list no folders.
     web_server.status_of = lambda asked: 403 if asked.endswith("/") else None

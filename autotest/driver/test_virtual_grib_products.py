@@ -17,7 +17,8 @@ RANDOM = np.random.default_rng(8)
 
 
 def statistics(kind, template=8, **keys):
-    return {"productDefinitionTemplateNumber": template, "stepType": kind, "stepRange": "0-6"} | keys
+    return {"productDefinitionTemplateNumber": template, "stepType": kind, "stepRange": "0-6",
+            **keys}
 
 
 # By what the description of the array says of them; most after the unit.
@@ -112,7 +113,7 @@ def test_times_are_the_ends_of_ranges(tmp_path):
             file.write(message.bytes())
     run("virtualize", tmp_path / "a.json", tmp_path / "a.grib")
     [array] = arrays(tmp_path / "a.json").values()
-    start = datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc).timestamp()
+    start = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC).timestamp()
     assert axes(array) == {"time": [start + hours * 3600 for hours in (6, 12, 18)]}
 
 
