@@ -219,3 +219,17 @@ def test_commands_in_a_list(made, flags):
     assert item(f"ICECHUNK:{made}?tag=v1", "SNAPSHOT") == first
     with pytest.raises(RuntimeError, match="takes the items"):
         dataset.SetMetadata({"TAG": "v2"}, "ICECHUNK")
+
+
+@pytest.mark.parametrize("changes_again", [False, True])
+def test_changes_after_a_session_are_dropped_with_a_warning(made, changes_again):
+    """Also if as many nodes and chunks are changed as in the session."""
+    dataset = gdal.OpenEx(str(made), UPDATE, open_options=["COMMIT=NO"])
+    dataset.GetRasterBand(1).Fill(2)
+    dataset.FlushCache()
+    assert dataset.GetMetadataItem("CHANGES", "ICECHUNK")
+    if changes_again:
+        dataset.GetRasterBand(1).Fill(7)
+    gdal.ErrorReset()
+    dataset = None
+    assert ("are dropped" in gdal.GetLastErrorMsg()) == changes_again

@@ -61,6 +61,10 @@ class Transaction::Session {
     const std::lock_guard lock(mutex_);
     return unreadable_.empty() ? changes_->count() : 0;
   }
+  std::uint64_t changes_made() const {
+    const std::lock_guard lock(mutex_);
+    return changes_made_;
+  }
   bool has_failed_commit() const {
     const std::lock_guard lock(mutex_);
     return !attempts_.empty();
@@ -107,6 +111,7 @@ class Transaction::Session {
   }
   // Each change is noted: what was put before is no longer all that is to be committed.
   void note_change() {
+    ++changes_made_;
     for (Attempt& attempt : attempts_) attempt.has_all = false;
   }
   // As it is now: nothing is taken from caches.
@@ -140,7 +145,8 @@ class Transaction::Session {
   // Changes that these have come from: those of others, and their own at some time.
   mutable std::set<std::string> origins_;
   std::uint64_t generation_ = 0;  // of the base and the log
-  std::uint64_t version_ = 0;     // of the document that was put last
+  std::uint64_t changes_made_ = 0;
+  std::uint64_t version_ = 0;  // of the document that was put last
   // A snapshot that was put for a commit which has not succeeded, as far as is known: a store may
   // move the branch to it after an error, also later.
   struct Attempt {

@@ -71,6 +71,10 @@ std::uint64_t Transaction::change_count() const {
   return session_->change_count();
 }
 
+std::uint64_t Transaction::changes_made() const {
+  return session_->changes_made();
+}
+
 std::string Transaction::commit(const CommitOptions& options) {
   try {
     return session_->commit(options);

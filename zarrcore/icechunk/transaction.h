@@ -79,6 +79,8 @@ class Transaction final : public Store {
   // How many nodes and chunks have changed.
   std::uint64_t change_count() const;
   bool has_changes() const { return change_count() != 0; }
+  // How often anything was changed: another number shows that changes() may be others.
+  std::uint64_t changes_made() const;
   // A commit has failed that the store may carry out nevertheless, or has.
   bool has_failed_commit() const;
   // Makes the changes a snapshot of the branch, and returns its id; the transaction continues from

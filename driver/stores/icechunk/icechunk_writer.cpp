@@ -204,7 +204,7 @@ IcechunkWriter::IcechunkWriter(const IcechunkPath& path, IcechunkWriteOptions op
                                                zarrcore::normalize_path(path_.key), start);
   if (session.empty()) return;
   transaction_->merge(session);
-  handed_over_ = transaction_->change_count();
+  handed_over_ = transaction_->changes_made();
   if (session != options_.session) {
     saved_ = {options_.session, std::hash<std::string>()(transaction_->changes())};
   }
@@ -249,8 +249,9 @@ bool IcechunkWriter::is_in_own_process() const {
 }
 
 std::string IcechunkWriter::changes() {
+  const std::uint64_t made = transaction_->changes_made();
   std::string changes = transaction_->changes();
-  handed_over_ = transaction_->change_count();
+  handed_over_ = made;
   return changes;
 }
 
@@ -277,7 +278,7 @@ void IcechunkWriter::end(const std::string& summary) {
   }
   const std::uint64_t count = transaction_->change_count();
   if (count == 0) return;
-  if (has_changes() && !is_rolled_back_ && count != handed_over_) {
+  if (has_changes() && !is_rolled_back_ && transaction_->changes_made() != handed_over_) {
     report(
         CE_Warning, CPLE_AppDefined,
         "Zarr: %s: COMMIT=NO: changes of %llu nodes and chunks are dropped; the items COMMIT and "

@@ -136,7 +136,7 @@ class IcechunkWriter final : public ReferenceTarget {
   std::atomic<bool> needs_branch_ = false;  // options_.new_branch does not exist yet
   // A file of a session, and the hash of the changes that are in it.
   std::pair<std::string, std::size_t> saved_;
-  std::uint64_t handed_over_ = 0;  // how many changes the last session had
+  std::uint64_t handed_over_ = 0;  // Transaction::changes_made() at the last session
   std::atomic<bool> has_failed_ = false;
   std::atomic<bool> is_rolled_back_ = false;
 };
