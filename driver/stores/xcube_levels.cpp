@@ -81,6 +81,10 @@ class XcubeLevels final : public zarrcore::ForwardingStore {
                                     : ForwardingStore::get_ranges(key, ranges);
   }
 
+  std::shared_ptr<zarrcore::OpenValue> open(std::string_view key) override {
+    return documents_.contains(key) ? Store::open(key) : ForwardingStore::open(key);
+  }
+
   zarrcore::DirectoryListing list(std::string_view prefix,
                                   const zarrcore::ListOptions& options) override {
     if (!prefix.empty()) return ForwardingStore::list(prefix, options);

@@ -30,9 +30,16 @@ std::pair<std::string, Json> variant_of(const Json& value) {
 bool is_found(const std::string& expression, std::string_view text) {
   using namespace std::regex_constants;
   constexpr std::size_t kMaxSize = 1000;
+  constexpr std::size_t kMaxDigits = 9;
   if (expression.size() > kMaxSize) throw std::regex_error(error_complexity);
   if (expression.find("(?=") != std::string::npos || expression.find("(?!") != std::string::npos) {
     throw std::regex_error(error_paren);
+  }
+  // GCC's library adds up the digits of counts and back-references without a look at overflows.
+  std::size_t digits = 0;
+  for (const char c : expression) {
+    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (digits > kMaxDigits) throw std::regex_error(error_badbrace);
   }
   if (text.size() > kMaxSize) return false;
   auto syntax = ECMAScript | nosubs;

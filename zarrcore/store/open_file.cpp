@@ -52,6 +52,12 @@ class OpenFile::OpenFiles {
   const std::size_t most_ = std::clamp<std::size_t>(LocalFile::max_open_files() / 4, 1, 256);
 };
 
+// The list of all exists from here on, so that the destructor need not make it.
+OpenFile::OpenFile(std::string path, const StoreFolders* folders)
+    : path_(std::move(path)), folders_(folders) {
+  OpenFiles::of_process();
+}
+
 OpenFile::~OpenFile() {
   OpenFiles::of_process().remove(*this);
 }

@@ -25,8 +25,7 @@ namespace zarrcore {
 class OpenFile final : public OpenValue {
  public:
   // If `folders` is not null, a file is only absent where its folder exists.
-  OpenFile(std::string path, const StoreFolders* folders)
-      : path_(std::move(path)), folders_(folders) {}
+  OpenFile(std::string path, const StoreFolders* folders);
   ~OpenFile() override;
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;

@@ -265,8 +265,8 @@ class ZARRCORE_API Store {
   // The version that a value has now; unknown if finding out would take a request.
   virtual ValueVersion current_version(std::string_view /*key*/) { return {}; }
 
-  // Throws Error if the folder at `prefix` is not the one where the document of a node was read,
-  // or, without such a document, where this was called first: its values are of another node. Does
+  // Throws Error if the folder at `prefix` is another one than where the document of a node was
+  // read, or, without such a document, than at the first call: its values are of another node. Does
   // nothing if finding out takes a request.
   virtual void check_node(std::string_view /*prefix*/) {}
 

@@ -75,15 +75,17 @@ void StoreFolders::register_folder(const std::string& folder, const std::optiona
 }
 
 void StoreFolders::check_or_register(const std::string& folder) {
-  std::optional<FolderId> known;
+  const auto id = folder_id(folder);
+  FolderId known;
   {
     const std::lock_guard lock(mutex_);
-    if (const auto it = known_.find(folder); it != known_.end()) known = it->second;
+    const auto it = known_.find(folder);
+    if (it != known_.end()) known = it->second;
   }
-  if (!known) {
-    register_folder(folder, folder_id(folder));
-  } else if (const Known there{folder, *known}; !is_at_its_path(there)) {
-    fail_without(there);
+  if (known == FolderId()) {
+    register_folder(folder, id);
+  } else if (id && *id != known) {
+    fail_without({folder, known});
   }
 }
 
