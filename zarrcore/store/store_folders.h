@@ -27,7 +27,7 @@ class StoreFolders {
   std::optional<FolderId> unknown_id(const std::string& folder) const;
   // From now on, the folder of a node must have this id.
   void register_folder(const std::string& folder, const std::optional<FolderId>& id);
-  // Registers a folder that is not known. Throws Error if another one is there than the known one.
+  // Registers a folder that is not known. Throws Error if another one has replaced a known one.
   void check_or_register(const std::string& folder);
   // Throws Error if the known folder at a path, or the nearest one around it, is no longer there.
   void check(const std::string& path) const;
