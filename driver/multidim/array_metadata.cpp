@@ -1,7 +1,6 @@
 // The metadata of an array: attributes, nodata, scale, offset, unit, and its georeferencing.
 #include <cpl_string.h>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 

@@ -1,6 +1,5 @@
 #include "zarrcore/hierarchy/copied_documents.h"
 
-#include <memory>
 #include <utility>
 
 #include "zarrcore/base/directory_listing.h"
