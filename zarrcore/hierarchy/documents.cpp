@@ -184,10 +184,7 @@ DocumentRequests::AnswerScope DocumentReader::request(std::vector<std::string> k
   }
   if (keys.size() < 2) return {};
   return requests_.request(keys, store_.traits().parallel_requests, run_together_,
-                           [this](const std::string& key) {
-                             ValueVersion version;
-                             return request_text(key, version);
-                           });
+                           [this](const std::string& key) { return request_text(key); });
 }
 
 bool DocumentReader::is_missing_at_root(const std::string& key) const {
@@ -234,7 +231,7 @@ DocumentText DocumentReader::stored_text(const std::string& key) const {
   ValueVersion version;
   try {
     const auto requested = requests_.find(key);
-    text = requested ? *requested : request_text(key, version);
+    text = requested ? *requested : request_text(key, &version);
   } catch (const AccessDenied& error) {
     // Stores that cannot list answer so for missing documents. But a document of the root can be
     // read.
@@ -246,10 +243,10 @@ DocumentText DocumentReader::stored_text(const std::string& key) const {
   return text;
 }
 
-DocumentText DocumentReader::request_text(const std::string& key, ValueVersion& version) const {
-  const auto opened = knows_versions() ? store_.open(key) : nullptr;
+DocumentText DocumentReader::request_text(const std::string& key, ValueVersion* version) const {
+  const auto opened = version != nullptr && knows_versions() ? store_.open(key) : nullptr;
   auto value = opened ? opened->get(kMaxDocumentBytes) : store_.get(key, kMaxDocumentBytes);
-  if (opened) version = opened->version();
+  if (opened) *version = opened->version();
   return value ? std::make_shared<const Buffer>(std::move(*value)) : nullptr;
 }
 

@@ -121,7 +121,7 @@ class DocumentReader {
 
  private:
   DocumentText stored_text(const std::string& key) const;
-  DocumentText request_text(const std::string& key, ValueVersion& version) const;
+  DocumentText request_text(const std::string& key, ValueVersion* version = nullptr) const;
   bool knows_versions() const;
   void note_denied(const std::string& key, const AccessDenied& error) const;
   DirectoryListing list(const std::string& prefix) const;

@@ -75,17 +75,17 @@ void StoreFolders::register_folder(const std::string& folder, const std::optiona
 }
 
 void StoreFolders::check_or_register(const std::string& folder) {
-  const auto id = folder_id(folder);
-  FolderId known;
+  std::optional<FolderId> known;
   {
     const std::lock_guard lock(mutex_);
-    const auto it = known_.find(folder);
-    if (it != known_.end()) known = it->second;
+    if (const auto it = known_.find(folder); it != known_.end()) known = it->second;
   }
-  if (known == FolderId()) {
+  if (known == FolderId()) return;  // ids do not last, and asking for one may take a request
+  const auto id = folder_id(folder);
+  if (!known) {
     register_folder(folder, id);
-  } else if (id && *id != known) {
-    fail_without({folder, known});
+  } else if (id && id != known) {
+    fail_without({folder, *known});
   }
 }
 
