@@ -44,7 +44,7 @@ def by_day(items):
 def select(config, items):
     if IS_NIGHT:
         return
-    # A test that is asked for by its name runs at any time.
+    # A test that is selected by its name runs at any time.
     named = [argument for argument in config.args if "::" in argument]
     runs, waits = by_day(items)
     if named and not runs:

@@ -71,7 +71,7 @@ gdal-plugin-zarr is built. GDAL is not needed.")
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS pkgconf)
 endif()
 
-# What Debian wants in each of its packages, and nobody else.
+# What only Debian wants in each of its packages.
 option(INSTALL_DEBIAN_DOCUMENTS "Install licence, changelog and examples as Debian places them" OFF)
 if(INSTALL_DEBIAN_DOCUMENTS)
   foreach(component IN LISTS CPACK_COMPONENTS_ALL)

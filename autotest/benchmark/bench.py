@@ -8,8 +8,8 @@ The ratios: `floor` is ours / floor (1 is the floor), `built-in` and `zarr-py` a
 (above 1 we are faster). Remote cases are named by protocol and
 round trip in milliseconds; in their row, zarr-python reads with fsspec. Rows of objects change an
 array of 64 chunks in an object store. MB is the peak of memory
-beyond what the process had before. With --before, the plugin is compared with that of another build
-and with nothing else.
+beyond what the process had before. With --before, it compares the plugin of another build
+and nothing else.
 """
 import argparse
 import json

@@ -7,7 +7,7 @@ HERE = Path(__file__).parent
 
 
 def remove_old_data(folder, names, modules):
-    """Removes from the folder those of the names that other versions of the modules have made."""
+    """Removes from the folder the names that other versions of the modules have made."""
     sources = b"".join((HERE / module).read_bytes() for module in modules)
     digest, stamp = hashlib.sha256(sources).hexdigest(), folder / "described-by.txt"
     if stamp.exists() and stamp.read_text() == digest:

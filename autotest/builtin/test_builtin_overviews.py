@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(VERSION < 313, reason="before, it knows no overv
 DATA = np.random.default_rng(3).integers(0, 200, (2, 60, 90)).astype("u1")
 
 # Prints the sizes and sums of the overviews of each band, by the classic API, and the full names of
-# those of the array.
+# the array's.
 DESCRIBE = """
 import json, sys
 from osgeo import gdal

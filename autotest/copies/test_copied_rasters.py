@@ -39,7 +39,7 @@ OF_V3 = [
 
 
 class Copied:
-    """A copy as the source of the next one. With SINGLE_ARRAY=NO its arrays were asked for, and the
+    """A copy as the source of the next one. With SINGLE_ARRAY=NO its arrays were requested, and the
     raster of them all is one of the subdatasets."""
     def __init__(self, path):
         self.path = str(path)

@@ -204,7 +204,7 @@ class Actor:
     def windows(self, has_steps):
         """What a reader reads next."""
         kind = self.random.integers(6)
-        if kind == 0:  # a walk: the next chunks are read ahead
+        if kind == 0:  # a walk: the next chunks are prefetched
             columns = self.window()[1]
             height = int(self.random.integers(1, self.plan.chunk[0] + 1))
             starts = range(0, self.plan.shape[0] - height + 1, height)

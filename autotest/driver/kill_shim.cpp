@@ -20,7 +20,7 @@
 
 namespace {
 
-std::atomic<std::uint64_t> left{0};  // 0: it goes on
+std::atomic<std::uint64_t> left{0};  // 0: it continues
 std::atomic<bool> counts_all{false};
 
 [[gnu::constructor]] void read_environment() {

@@ -20,7 +20,7 @@ NEW_CRS = 32633
 
 
 def stores_after_kills(shim, store, folder, change):
-    """The copies, in the order of the kills. The name of the change is that of a function here."""
+    """The copies, in the order of the kills. The change is named after a function here."""
     folder.mkdir()
     result = subprocess.run(
         [sys.executable, __file__, store, folder, change],

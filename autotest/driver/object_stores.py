@@ -24,7 +24,7 @@ from webserver import running
 
 SERVERS = Path(__file__).parents[1] / "object_stores/node_modules/.bin"
 AZURE_KEY = ("Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/"
-             "K1SZFPTOtr/KBHBeksoGMGw==")  # that of every emulator
+             "K1SZFPTOtr/KBHBeksoGMGw==")  # the key of every emulator
 
 
 def free_port():
@@ -39,7 +39,7 @@ def listens(port):
 
 
 def start(name, command, log):
-    """Starts `command`, in which "PORT" stands for a port. Returns the process and its port."""
+    """Starts `command`, in which "PORT" is replaced by a port. Returns the process and its port."""
     for _ in range(5):
         port = free_port()  # which another process may take before the server does
         words = [str(port) if word == "PORT" else word for word in command]

@@ -5,7 +5,7 @@
     assert (log.count, log.round_trips) == (4, 2)
 
 While requests are logged, the server answers a request when no other one has arrived for a while:
-what a program asks for without waiting for an answer is in the same round trip, however slowly its
+what a program requests without waiting for an answer is in the same round trip, however slowly its
 threads start.
 """
 import threading

@@ -1,5 +1,5 @@
 """Bands that differ in scale, offset, unit or nodata: GDAL restores the values of each band, and no
-other program applies those of one band to another."""
+other program applies one band's to another."""
 import json
 
 import numpy as np

@@ -357,7 +357,7 @@ def test_failed_resize(proxy):
 
 @pytest.mark.parametrize("status", [403, 500])
 def test_failed_listing(proxy, status):
-    """What cannot be listed is not taken for empty."""
+    """What cannot be listed is not treated as empty."""
     new_store(proxy.path, "FORMAT=ZARR_V3")
     before = keys(proxy.path)
     proxy.fail = lambda method, path: status if "prefix=" in path and "delimiter" not in path \

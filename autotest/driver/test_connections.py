@@ -245,7 +245,7 @@ def end_with_an_open_dataset(server):
 
 
 def end_after_the_drivers(server):
-    """The connections are closed with the driver; other drivers go on."""
+    """The connections are closed with the driver; other drivers continue."""
     from ctypes import CDLL
 
     assert_reads(server)

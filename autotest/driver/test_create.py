@@ -479,7 +479,7 @@ def subdatasets(path):
 @pytest.mark.parametrize("zarr_format", ["ZARR_V2", "ZARR_V3"])
 @pytest.mark.parametrize("convention", ["GDAL", "SPATIAL_PROJ", "CF"])
 def test_append(tmp_path, zarr_format, convention):
-    """With sizes and positions that differ from those of the existing arrays, which do not
+    """With sizes and positions that differ from the existing arrays', which do not
     change."""
     rasters = {
         "first": (GRID, PLACE, 32633),

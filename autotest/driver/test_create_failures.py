@@ -1,4 +1,4 @@
-"""Writes that fail are refused or reported, and leave nothing behind."""
+"""Writes that fail are refused or reported, and leave no files."""
 import os
 import re
 import shlex

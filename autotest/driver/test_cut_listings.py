@@ -128,7 +128,7 @@ def test_cut_listing(bucket, pages, fault, debug):
 
 
 def test_chunks_of_a_cut_listing(bucket):
-    """None of them is taken for missing: each is requested."""
+    """None of them is treated as missing: each is requested."""
     bucket.whole_pages = 1
     dataset = gdal.OpenEx(PATH, gdal.OF_MULTIDIM_RASTER, open_options=["CACHE_TILE_PRESENCE=YES"])
     np.testing.assert_array_equal(

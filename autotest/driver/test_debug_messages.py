@@ -91,7 +91,7 @@ def test_local(root):
     assert part.chunks() in {(2, 2, 0, 0), (2, 0, 0, 0)}
     assert again.fetched + again.cached == 2
     assert sparse.missing == 1
-    assert np.isnan(window.requests)  # only those of networks are counted
+    assert np.isnan(window.requests)  # only requests to networks are counted
     assert closing.what == str(root / "x.zarr")
     assert closing.seconds_or_reads == 4
     reads = window, part, again, sparse

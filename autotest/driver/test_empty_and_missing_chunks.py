@@ -104,7 +104,7 @@ def test_overwritten_with_the_fill_value(tmp_path, format, is_read):
 
 @pytest.mark.parametrize("behind", ["YES", "NO"])
 def test_whole_chunks_overwritten_with_the_fill_value(tmp_path, monkeypatch, behind):
-    """They may be removed before the flush; without writing behind, when the write returns."""
+    """They may be removed before the flush; without background writing, when the write returns."""
     monkeypatch.setenv("ZARR_WRITE_BEHIND", behind)
     path = tmp_path / "a.zarr"
     dataset = create(path)

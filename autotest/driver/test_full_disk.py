@@ -71,7 +71,7 @@ def fill(disk, free):
 
 def told_by(write):
     """The errors that GDAL raises or passes to the error handler until everything that `write` has
-    opened is closed. Newer bindings raise those of closing where nobody catches them."""
+    opened is closed. Newer bindings raise the errors of closing where they are not caught."""
     told = []
     monkeypatch = pytest.MonkeyPatch()
     monkeypatch.setattr(sys, "unraisablehook", lambda thrown: told.append(str(thrown.exc_value)))

@@ -194,7 +194,7 @@ def test_positions(tmp_path, sample, scanning, keys):
 
 @needs_eccodes
 def test_alternating_rows(tmp_path):
-    """Positions are those of the values."""
+    """Positions belong to the values."""
     message, shape = make("regular_ll_sfc_grib2", scanning=0x10)
     values = decode(tmp_path, message, ("grib", {"var": "longitude"}), shape, "f8")
     np.testing.assert_allclose(values, [np.arange(0, 32, 2), np.arange(30, -2, -2)] * 15

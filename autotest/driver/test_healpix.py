@@ -72,7 +72,7 @@ def test_each_cell_of_a_ring_is_where_it_belongs(tmp_path, level):
 
 
 def test_nested_cells(tmp_path):
-    """Those of a finer level are within those of a coarser one."""
+    """Cells of a finer level are within cells of a coarser one."""
     fields = {}
     for level in (0, 1, 4):
         path = write(tmp_path / f"{level}.zarr", np.arange(12 * 4**level),

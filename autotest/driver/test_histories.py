@@ -146,7 +146,7 @@ def test_all_that_may_be_stored_is_right(written):
     (2, np.s_[2:4, 0:4], 1, "8 of 32 elements .* are older than the rest of their chunk"),
 ])
 def test_a_mixture(written, state, part, other, message):
-    """A part of a state is that of another one, or missing."""
+    """A part of a state belongs to another one, or is missing."""
     history, states = written
     values = states[state]
     values[part] = 0 if other is None else states[other][part]

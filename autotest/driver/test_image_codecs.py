@@ -319,7 +319,7 @@ def test_copies_have_other_codecs(tmp_path):
 
 
 def test_order_f(tmp_path):
-    """The bytes of the image are those of the chunk in its memory order."""
+    """The bytes of the image are the chunk's in its memory order."""
     store = write_chunk(tmp_path, image(GRAY, "PNG"), ("imagecodecs_png", {}), [47, 33], "u1",
                         order="F")
     root = gdal.OpenEx(str(store), gdal.OF_MULTIDIM_RASTER).GetRootGroup()

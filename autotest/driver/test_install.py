@@ -148,7 +148,7 @@ extern "C" int load_plugin(const char* path) {
 
 
 def test_a_gdal_of_another_version_warns(tmp_path):
-    """As in a Python with the GDAL of one Debian and, for the plugin, that of the one before."""
+    """As in a Python with the GDAL of one Debian and, for the plugin, of the one before."""
     (tmp_path / "gdal.cpp").write_text(OTHER_GDAL)
     other = tmp_path / "libgdal_of_another_version.so"
     run("c++", "-std=c++20", "-fPIC", "-shared", tmp_path / "gdal.cpp", "-o", other, "-ldl")

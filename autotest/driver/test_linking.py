@@ -78,7 +78,7 @@ def needed(library):
 
 @pytest.mark.skipif(not (PLUGIN_DIR / "CMakeFiles").exists(), reason="needs the objects of a build")
 def test_nothing_is_destroyed_while_tasks_still_run():
-    """At the end of a program, tasks that read ahead end after the first destructors."""
+    """At the end of a program, prefetching tasks end after the first destructors."""
     objects = [path for folder in (PLUGIN_DIR, PLUGIN_DIR.parent / "zarrcore")
                for path in folder.rglob("*.o")]
     assert len(objects) > 4

@@ -89,7 +89,7 @@ def test_web_server(server):
 
 
 def test_server_without_listings(server):
-    """Every chunk is requested: none is taken for missing because its folder cannot be listed."""
+    """Every chunk is requested: none is treated as missing because its folder cannot be listed."""
     server.lists = False
     values, _ = read(f'ZARR:"/vsicurl/{server.url}/x.zarr"', "CACHE_TILE_PRESENCE=YES")
     np.testing.assert_array_equal(values, HALF)

@@ -51,7 +51,7 @@ def test_changes(store):
 
 
 def test_names_that_differ_in_case(tmp_path):
-    """They are one name for GDAL: the last attribute, and that of the array, is shown."""
+    """They are one name for GDAL: the last attribute, and the array's, is shown."""
     write_group(tmp_path, attributes={"Title": "root", "other": "root"})
     write_array(tmp_path / "a", np.ones((4, 4), "u1"),
                 attributes={"title": "first", "TITLE": "last", "a\0b": "cut"})

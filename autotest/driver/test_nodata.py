@@ -36,7 +36,7 @@ def test_any_nan_is_nodata_in_v2(tmp_path, bits, gdal_type, multidim):
     (gdal.GDT_UInt64, float("nan")), (gdal.GDT_Int64, 0.5), (gdal.GDT_Int64, -1e19),
 ])
 def test_nodata_of_64_bits_is_a_value_of_the_type(tmp_path, gdal_type, value):
-    """GDAL asks for it as an integer."""
+    """GDAL requests it as an integer."""
     dataset = gdal.GetDriverByName("Zarr").Create(str(tmp_path / "a.zarr"), 4, 3, 1, gdal_type)
     with pytest.raises(RuntimeError, match=f"array /a: .*{gdal.GetDataTypeName(gdal_type)}"):
         gdal._gdal.Band_SetNoDataValue(dataset.GetRasterBand(1), value)

@@ -1,5 +1,5 @@
 """rasterio reads stores like any raster: windows, masks, bands, other grids, other sizes. The
-expected values are those of a GeoTIFF with the same pixels.
+expected values come from a GeoTIFF with the same pixels.
 
 Where a test asks what is right, a GeoTIFF with the same pixels answers.
 """

@@ -1,4 +1,4 @@
-"""Programs that read window by window, while the next chunks are read ahead."""
+"""Programs that read window by window, while the next chunks are prefetched."""
 import os
 import subprocess
 import sys
@@ -208,7 +208,7 @@ def test_a_server_is_asked_once_for_each_chunk(tmp_path, layout, read_ahead, mon
     create_array(root, "a", DATA.shape, gdal.GDT_UInt16, *options).Write(DATA)
     del root
     with serve(tmp_path, monkeypatch) as server:
-        # The options of this thread are those of the requests that nobody waits for.
+        # The options of this thread hold for the requests of prefetching.
         gdal.SetThreadLocalConfigOption("GDAL_HTTP_HEADERS", "X-Reader: me")
         try:
             dataset = gdal.Open(f'ZARR:"/vsicurl/{server.url}/a.zarr":/a')

@@ -109,7 +109,7 @@ def test_change(server, version, action, most):
 
 
 def test_many_values_at_the_root(server):
-    """Listing them would take many requests, so what exists is asked for."""
+    """Listing them would take many requests, so what exists is requested."""
     server.objects = {"a.zarr/.zarray": json.dumps({
         "zarr_format": 2, "shape": [40, 40], "chunks": [1, 1], "dtype": "|u1", "compressor": None,
         "fill_value": 0, "order": "C", "filters": None}).encode()}
@@ -169,7 +169,7 @@ def test_what_exists_is_not_created_anew(server, version):
 
 @pytest.mark.parametrize("version", FORMATS)
 def test_without_listings(server, version):
-    """A server that denies them: what exists is asked for."""
+    """A server that denies them: what exists is requested."""
     create_multidim(f"FORMAT={version}")
     server.fail = lambda method, path: 403 if "prefix=" in path else None
     gdal.VSICurlClearCache()

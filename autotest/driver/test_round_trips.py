@@ -71,7 +71,7 @@ def test_the_measure():
     assert (counts(log), log.waves) == ((2, 2), [["GET a"], ["GET b"]])
 
 
-# What is asked for in each round trip, with "/image" and its coordinates at the root.
+# What is requested in each round trip, with "/image" and its coordinates at the root.
 DOCUMENTS = {2: [".zarray", ".zattrs"], 3: ["zarr.json"]}
 CHUNK = {2: "0", 3: "c/0"}
 
@@ -213,7 +213,7 @@ def test_gdalinfo(server):
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_rasterio(server, version):
-    """rasterio opens a dataset once; what it asks of it needs no further request."""
+    """rasterio opens a dataset once; what it reads of it needs no further request."""
     make_store(server.folder / "a.zarr", version)
     with log_requests(server) as log, rasterio.Env(**HTTP_OPTIONS), \
             rasterio.open(f'ZARR:"{server.path}":/image') as dataset:

@@ -1,4 +1,4 @@
-"""Statistics that GDAL keeps beside a store are those of its pixels: changed pixels drop them, and
+"""Statistics that GDAL keeps beside a store are true of its pixels: changed pixels drop them, and
 nothing else does."""
 import numpy as np
 import pytest

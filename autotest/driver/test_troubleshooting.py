@@ -1,6 +1,6 @@
 """The messages of doc/troubleshooting.md: each of its commands prints what the page says.
 
-A block is a command after `$` and lines of its output, in which `…` stands for any text.
+A block is a command after `$` and lines of its output, in which `…` matches any text.
 """
 import json
 import os

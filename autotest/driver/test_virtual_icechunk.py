@@ -49,7 +49,7 @@ def test_chunks_are_parts_of_the_file(tmp_path, repo, compression, interleave):
     assert make_virtual(path, *repo) is not None
     np.testing.assert_array_equal(pixels(repo[0]), DATA)
     snapshots = names(tmp_path, "snapshots")
-    assert len(snapshots) == 2, "the first, empty one and that of the copy"
+    assert len(snapshots) == 2, "the first, empty one and the copy's"
     small = sum(file.stat().st_size for file in tmp_path.rglob("repo/**/*") if file.is_file())
     assert small < os.path.getsize(path) / 2
     assert f"file://{tmp_path}/".encode() in configuration(tmp_path)

@@ -1,4 +1,4 @@
-"""Chunks that other threads encode and store while the program goes on: what it reads, what is
+"""Chunks that other threads encode and store in the background: what the program reads, what is
 stored, and which errors it gets.
 """
 import hashlib

@@ -170,7 +170,7 @@ def test_options_of_arrays(tree, tmp_path):
 
 
 def test_bad_option_of_arrays(tree, tmp_path):
-    """A copy that fails leaves nothing behind."""
+    """A copy that fails leaves no files."""
     result = subprocess.run(
         ["gdalmdimtranslate", "-q", "-of", "Zarr", "-co", "ARRAY:COMPRESS=RAR", tree,
          tmp_path / "copy.zarr"], capture_output=True, text=True)

@@ -1,5 +1,5 @@
 """Writing to object stores: what one process writes, another one and zarr-python read; failed
-uploads are errors, and no store is taken for complete that is not."""
+uploads are errors, and no incomplete store is treated as complete."""
 import json
 import os
 import re

@@ -1,4 +1,4 @@
-"""Stores behind GDAL's virtual file systems: some can be written, others report that they
+"""Stores in GDAL's virtual file systems: some can be written, others report that they
 cannot."""
 import shutil
 

@@ -65,7 +65,7 @@ def references(path):
 
 
 def chunks(path):
-    """The references and values of chunks in a JSON document, without those of coordinates."""
+    """The references and values of chunks in a JSON document, without coordinates."""
     return {key: value for key, value in references(path).items()
             if not os.path.basename(key).startswith(".") and key.split("/")[0] not in ("X", "Y")}
 

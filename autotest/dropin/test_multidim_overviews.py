@@ -24,7 +24,7 @@ def float32():
 
 def create(path, data, names="yx", options=(), coordinates=None, nodata=None, group=None,
            store_format="ZARR_V3"):
-    """A store with an array, and coordinates of those of its dimensions that are given."""
+    """A store with an array, and coordinates of the given dimensions."""
     dataset = gdal.GetDriverByName("Zarr").CreateMultiDimensional(
         str(path), [], [f"FORMAT={store_format}"])
     parent = dataset.GetRootGroup()

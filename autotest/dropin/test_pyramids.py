@@ -168,7 +168,7 @@ def test_own_path_multidim(tmp_path):
 @pytest.mark.ours_only("it takes the position from coordinates of each level")
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_own_path_is_placed_like_the_array_of_the_store(tmp_path, level):
-    """The group's position is that of the finest level."""
+    """The group's position is the finest level's."""
     store = tmp_path / "s"
     write_pyramid(store, entries("0", "1", "2"), ("0", "1", "2"))
     document = json.loads((store / "zarr.json").read_text())

@@ -71,7 +71,7 @@ def change_attribute(store):
                    marks=pytest.mark.ours_only("it makes the folders of chunks again"))
       for change in (change_raster, change_array))])
 def test_closing_fails(version, store, change):
-    # An array that nobody uses any more would have written its data already.
+    # An array that is no longer used would have written its data already.
     dataset, array = change(store)
     remove(store)
     assert close(dataset)

@@ -1,4 +1,4 @@
-"""Rename of groups, arrays, attributes and dimensions: old handles go on under the new names."""
+"""Rename of groups, arrays, attributes and dimensions: old handles continue under the new names."""
 from types import SimpleNamespace
 
 import numpy as np

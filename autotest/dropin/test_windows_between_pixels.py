@@ -1,4 +1,4 @@
-"""Windows between pixels, as rasterio asks for them where overviews have odd sizes."""
+"""Windows between pixels, as rasterio requests them where overviews have odd sizes."""
 import numpy as np
 import pytest
 from osgeo import gdal

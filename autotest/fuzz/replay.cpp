@@ -1,4 +1,4 @@
-// Runs a fuzz target without a fuzzer, on inputs that are known: files, and those of folders.
+// Runs a fuzz target without a fuzzer, on known inputs: files, and the files of folders.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -29,7 +29,7 @@ std::vector<fs::path> files_of(const fs::path& path) {
 void run(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   const std::string input(std::istreambuf_iterator<char>(stream), {});
-  // It has no NUL behind it that would hide a read past its end.
+  // It has no NUL after it that would hide a read past its end.
   const std::vector<std::uint8_t> bytes(input.begin(), input.end());
   LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
   zarrcore::fuzz::check(zarrcore::fuzz::peak_memory() <= kMaxMemory,

@@ -22,7 +22,7 @@ SOURCE = np.arange(32 * 32, dtype="u2").reshape(32, 32)
 
 
 def repositories_after_kills(shim, repository, folder, change, first=1, step=1):
-    """The copies, in the order of the kills. The name of the change is that of a function here."""
+    """The copies, in the order of the kills. The change is named after a function here."""
     folder.mkdir()
     result = subprocess.run(
         [sys.executable, __file__, repository, folder, change, str(first), str(step)],

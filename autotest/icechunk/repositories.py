@@ -24,7 +24,7 @@ def open_root(name):
 
 def closed(dataset):
     """Closes the dataset in the list, of which no other object exists. Returns the errors; newer
-    bindings raise them where nobody catches them."""
+    bindings raise them where they are not caught."""
     errors = []
     patch = pytest.MonkeyPatch()
     patch.setattr(sys, "unraisablehook", lambda thrown: errors.append(str(thrown.exc_value)))

@@ -2,6 +2,6 @@
 import pytest
 import zarr
 
-# An error rather than a skip: these tests were asked for.
+# An error rather than a skip: these tests were requested.
 if not hasattr(zarr, "config"):
     pytest.exit(f"these tests need zarr-python 3, not {zarr.__version__}: see script/matrix", 2)

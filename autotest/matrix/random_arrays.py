@@ -35,7 +35,7 @@ class Plan:
     dtype: object  # of NumPy, or str for strings of any length
     fill_value: object
     options: dict  # of zarr.create()
-    codecs: list  # the names of all, those of shards and indexes among them
+    codecs: list  # the names of all, also in shards and indexes
     shard_depth: int = 0
     is_lossy: bool = False  # its values are finite, and those that zarr-python reads are expected
     regions: list = field(default_factory=list)

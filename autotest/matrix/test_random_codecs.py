@@ -26,7 +26,7 @@ def test_random_codecs(tmp_path, seed):
 
 
 def test_they_are_various(tmp_path):
-    """Each name is that of many arrays."""
+    """Each name occurs in many arrays."""
     for seed in range(0 if len(found) else 400):  # another process has run the others
         found.update(write(seed, tmp_path / str(seed))[0])
     assert len(found) >= 40 and min(found.values()) >= 3, found

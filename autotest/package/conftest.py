@@ -5,7 +5,7 @@ from prefix import CONFIGURE, ROOT, Installed, run
 
 @pytest.fixture(scope="session", params=["static", "shared"])
 def installed(request, tmp_path_factory):
-    """The objects are those of one build tree, which is kept: only the first run compiles them."""
+    """There is one build tree, which later runs use again: only the first run compiles them."""
     is_shared = request.param == "shared"
     build = ROOT / "build/package"
     prefix = tmp_path_factory.mktemp(request.param) / "prefix"

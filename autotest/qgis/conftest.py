@@ -24,7 +24,7 @@ def qgis(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def project(qgis):
-    """Owns all layers of a test and deletes them: those of a failed test would outlive QGIS."""
+    """Owns all layers of a test and deletes them: layers of a failed test would outlive QGIS."""
     from qgis.core import QgsProject
 
     yield QgsProject.instance()

@@ -30,7 +30,7 @@ def to_degrees(layer):
 
 
 def test_corners(published):
-    """QGIS turns layers of which south is up, so that any corner may be that of the first cell."""
+    """QGIS turns layers of which south is up, so that the first cell may be in any corner."""
     layer, place = published
     assert layer.crs().isValid() == place.has_crs
     assert (layer.width(), layer.height()) == (COLUMNS, ROWS)

@@ -48,7 +48,7 @@ class Header:
         return [line[2:] for line in self.lines[:end]]
 
     def comment(self, number):
-        """Of the declaration in a line: behind it, or above it."""
+        """Of the declaration in a line: after it, or above it."""
         code, found, behind = self.lines[number - 1].partition(" // ")
         if found and "NOLINT" not in behind:
             return [behind]
@@ -144,7 +144,7 @@ class Declaration:
 
 
 def describe(declarations, level):
-    """Code with the comment that is about it, which may be that of a function right above."""
+    """Code with the comment that is about it, maybe of a function right above."""
     blocks, last = [], None
     for one in sorted(declarations, key=lambda one: one.line):
         is_function = one.kind == "function" and one.header.is_in_documented_block(one.line)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the documentation site into build/docs; script/docs installs what this needs.
 
-The pages are those of the repository. They are copied with the files that they show or link to, in
+The pages of the repository are copied with the files that they show or link to, in
 the same folders, so that links between them work as they are. Pages that mkdocs.yml does not name
 are listed below "More".
 """

@@ -5,7 +5,7 @@ of the year, with a Dask cluster. Both are sharded Zarr stores that the workers 
     anomalies.py make cube.zarr --gigabytes 20
     anomalies.py run cube.zarr anomalies.zarr
 
-A run that was interrupted goes on where it stopped when it is started again.
+A run that was interrupted continues where it stopped when it is started again.
 """
 import argparse
 import math
@@ -27,7 +27,7 @@ MISSING = -32768
 # --- What the workers do -------------------------------------------------------------------------
 
 def make_shard(box, path, columns):
-    """Temperatures that look a little like those of the Earth, the same in each run."""
+    """Temperatures that look a little like the Earth's, the same in each run."""
     times, rows, cells = (np.arange(part.start, part.stop) for part in box)
     noise = np.random.default_rng([part.start for part in box])
     latitude = 90 - (rows + 0.5) * 360 / columns

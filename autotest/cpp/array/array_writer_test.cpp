@@ -120,7 +120,7 @@ TEST_P(Writing, RandomRegionsInRandomOrderAreWhatWasWritten) {
       if (round % 5 == 0) values = Bytes(values.size());
       write(writer, selection, values, 1 + round % 3u);
       write(expected, selection, values);
-      // What is being encoded behind the program may take some bytes more for a moment.
+      // What is being encoded in the background may take some bytes more for a moment.
       if (!options.writes_in_background) {
         EXPECT_LE(writer.pending_bytes(), options.max_bytes);
       }

@@ -1,4 +1,4 @@
-// Reads that walk through an array are the same with chunks read ahead as without.
+// Reads that walk through an array are the same with prefetched chunks as without.
 #include "zarrcore/array/prefetcher.h"
 
 #include <gtest/gtest.h>
@@ -126,7 +126,7 @@ void wait_for(const std::function<bool()>& condition) {
   EXPECT_TRUE(condition());
 }
 
-// How often each key was asked for, without the metadata.
+// How often each key was requested, without the metadata.
 std::map<std::string, int> fetch_counts(ObservedStore& store) {
   std::map<std::string, int> counts;
   for (const auto& request : store.take_requests()) ++counts[request.key];
@@ -281,7 +281,7 @@ TEST(Prefetcher, WhatIsExpectedIsReadFromTheFirstRequestOn) {
   });
   EXPECT_TRUE(counts.contains("c/0/13"));
   EXPECT_TRUE(counts.contains("c/0/18"));
-  // Requests of other sizes go on in the same order; one that goes back does not.
+  // Requests of other sizes continue in the same order; one that goes back does not.
   for (const std::uint64_t x : {104, 128, 136}) {
     const Selection selection{{0, x}, {8, x == 128 ? 8u : 24u}, {}};
     EXPECT_EQ(read(*array, selection, ahead_options(2)), stored.expected(selection));
@@ -500,7 +500,7 @@ TEST(Prefetcher, SeveralThreadsMayWalk) {
 
 TEST(Prefetcher, MemoryIsBoundedAndGivenBack) {
   const WalkedArray stored({16, 1600}, {16, 16}, kCompressed);  // 512 bytes a chunk
-  const auto context = std::make_shared<Context>(16 * 512);     // 8 chunks ahead have a quarter
+  const auto context = std::make_shared<Context>(16 * 512);  // 8 prefetched chunks have a quarter
   auto array = open_array(stored.memory, "", context);
   for (const auto& selection : tile_walk(stored.shape, {16, 16}, {16, 16})) {
     EXPECT_EQ(read(*array, selection, ahead_options(8)), stored.expected(selection));

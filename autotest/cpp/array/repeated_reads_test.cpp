@@ -107,7 +107,7 @@ TEST_P(RepeatedReads, OfPartsOfChunksFindTheChunksInTheCacheEachTime) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(chunks_read(part), 0);
 }
 
-// Also when the program asks for them more than once.
+// Also when the program requests them more than once.
 TEST_P(RepeatedReads, OfWhatWasPrefetchedDecodeNothing) {
   array_->prefetch(kUpper, {});
   for (int i = 0; i < 3; ++i) EXPECT_EQ(chunks_read(kUpper), 0);

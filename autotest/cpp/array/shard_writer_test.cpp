@@ -104,7 +104,7 @@ TEST_F(ShardWriter, AnIndexThatLiesIsAnErrorAndNothingIsPut) {
   }
 }
 
-// A store whose value becomes another one after its first part has been asked for.
+// A store whose value becomes another one after its first part has been requested.
 class ChangingStore final : public StoreWrapper {
  public:
   ChangingStore(std::shared_ptr<Store> inner, Bytes next)

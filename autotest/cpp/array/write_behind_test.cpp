@@ -1,4 +1,4 @@
-// Chunks that are encoded and put while the program goes on: it waits only for a full queue, reads
+// Chunks that are encoded and put in the background: the program waits only for a full queue, reads
 // what it wrote, and learns of every failure.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -191,7 +191,7 @@ TEST_P(WriteBehind, AFullQueueWaits) {
       }
     }
   });
-  // A quarter of the bound, the chunk that the other thread puts, and that of the program. It has
+  // A quarter of the bound, the chunk that the other thread puts, and the program's. It has
   // time to write more.
   wait_until([&] { return store->waiting() >= 1; });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -42,7 +42,7 @@ TEST(Json, WritesBareWordsAndNeverNull) {
   EXPECT_EQ(dump_json(parse_json(text)), text);
 }
 
-// Texts that look like what stands for a bare word while it is written.
+// Texts that look like the placeholder of a bare word while it is written.
 TEST(Json, WritesTextsBesideBareWordsAsTheyAre) {
   for (const char* text : {R"([NaN,"not finite:NaN"])", R"({"not finite:NaN":-Infinity})",
                            R"(["\"not finite:","not finite::NaN",Infinity,"NaN"])"}) {

@@ -159,7 +159,7 @@ TEST_P(Filters, AnyElementsEncodeOrAreNamed) {
   }
 }
 
-// Chains of v3 have them before the bytes codec, those of v2 behind it.
+// Chains of v3 have them before the bytes codec, chains of v2 after it.
 TEST_P(Filters, StandOnEitherSideOfTheBytesCodec) {
   const std::string filter = std::string(R"({"name": ")") + GetParam().name +
                              R"(", "configuration": )" + GetParam().configuration + "}";

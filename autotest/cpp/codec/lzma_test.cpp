@@ -117,7 +117,7 @@ TEST(Lzma, WhatFollowsAndIsNoStreamIsIgnoredAsByPython) {
 }
 
 TEST(Lzma, ADictionaryMustNotBeMuchLargerThanTheData) {
-  // A header of .lzma that asks for 4 GiB.
+  // A header of .lzma that demands 4 GiB.
   Bytes encoded = from_hex(kAlone.encoded);
   std::fill_n(encoded.begin() + 1, 4, std::byte{0xff});
   EXPECT_ERROR(

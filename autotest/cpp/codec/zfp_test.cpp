@@ -257,7 +257,7 @@ TEST(Zfp, RefusesConfigurationsThatAreNone) {
   EXPECT_ERROR(make_zfp(kReversible, {1, 1, 1, 1, 1}, kInt32), "5 dimensions, zfp is for up to 4");
 }
 
-// Elements whose values are those of `carriers`, as they are promoted.
+// Elements with the values of `carriers`, as they are promoted.
 template <typename Element, typename Carrier>
 void expect_carried(const DataType& type, const DataType& carrier,
                     const std::vector<Element>& values, const std::vector<Carrier>& carriers) {

@@ -1,4 +1,4 @@
-// Changes of workers, which started from those of a program, and are merged into it.
+// Changes of workers, which started from a program's changes, and are merged into it.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -12,7 +12,7 @@
 namespace zarrcore::test::format_test {
 namespace {
 
-// Documents under their keys; notes what was asked for.
+// Documents under their keys; notes what was requested.
 class Documents {
  public:
   Documents(std::initializer_list<std::pair<const std::string, std::string>> texts)

@@ -283,7 +283,7 @@ TEST_F(ReadsOfWatchedFolders, SeeEachChangeWithTheNextRead) {
   }
 }
 
-// Counts how often a store is asked for versions.
+// Counts how often a store is queried for versions.
 class VersionsCounted final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;

@@ -1,4 +1,4 @@
-// A hierarchy of either format in a folder, in memory or behind a store without versions.
+// A hierarchy of either format in a folder, in memory or in a store without versions.
 #pragma once
 
 #include <gtest/gtest.h>

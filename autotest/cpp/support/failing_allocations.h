@@ -5,7 +5,7 @@
 
 namespace zarrcore::test {
 
-// Tests that let each allocation fail go on in steps of this many: the sanitizer takes its time.
+// Tests that let each allocation fail continue in steps of this many: the sanitizer takes its time.
 #ifdef __SANITIZE_ADDRESS__
 inline constexpr std::uint64_t kAllocationStep = 7;
 #else

@@ -55,7 +55,7 @@ void write_target(std::string& buffer, const FlatField& field) {
   }
 }
 
-// The table of fields is in front of the table, and what its fields lead to behind it.
+// The table of fields is in front of the table, and what its fields lead to after it.
 void write_table(std::string& buffer, std::size_t offset_place, const FlatObject& object) {
   const unsigned field_count = object.fields.empty() ? 0 : object.fields.rbegin()->first + 1;
   std::vector<std::uint16_t> places(field_count);

@@ -1,4 +1,4 @@
-// The expected times are those of the Python package cftime.
+// The expected times are from the Python package cftime.
 #include <gtest/gtest.h>
 
 #include <limits>

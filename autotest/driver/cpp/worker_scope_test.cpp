@@ -1,4 +1,4 @@
-// Threads that go on after a call see its options, and their messages reach a later call.
+// Threads that outlive a call see its options, and their messages reach a later call.
 #include "driver/gdal/worker_scope.h"
 
 #include <cpl_conv.h>

@@ -29,7 +29,7 @@ builds_nowhere("spectra", "CF", ("wavelength", {"units": "nm"}), ("x", X))
 
 @builder(of="CF")
 def trajectories(store):
-    """Two dimensions of longitudes and latitudes, which are those of lines of points."""
+    """Two dimensions of longitudes and latitudes, which belong to lines of points."""
     store.group(featureType="trajectory")
     store.positions(["trajectory", "obs"], ("lon", "lat"))
     store.array("v", VALUES, ["trajectory", "obs"], {"coordinates": "lon lat"})

@@ -104,7 +104,7 @@ def dynamical_org_hrrr(store):
 
 @builder(of="HRRR")
 def hrrr_of_the_university_of_utah(store):
-    """Parameters by CF, and coordinates in the group above that of the array."""
+    """Parameters by CF, and coordinates in the group above the array's."""
     x, y = -300000 + 3000.0 * np.arange(8), 200000 + 3000.0 * np.arange(6)
     for name in ("", "surface", "surface/TMP", "surface/TMP/surface"):
         store.group(name)

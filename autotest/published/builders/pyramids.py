@@ -50,7 +50,7 @@ def geozarr_of_the_group(store):
 
 @builder(of="spatial and proj")
 def geozarr_of_points(store):
-    """Node registration: the transform is that of the centres."""
+    """Node registration: the transform is for the centres."""
     store.group()
     centres = [1000.0, 0.0, 500000.0, 0.0, -1000.0, 5000000.0]
     return store.utm(conventions("proj:", "spatial:") | {

@@ -73,7 +73,7 @@ def nemo(store):
 
 @builder(of="ROMS")
 def roms(store):
-    """Four staggered grids: those of rho points and of u points have positions of their own."""
+    """Four staggered grids: rho points and u points have positions of their own."""
     store.group()
     for point, shift in (("rho", 0.0), ("u", 1.0)):
         store.positions([f"eta_{point}", f"xi_{point}"], (f"lon_{point}", f"lat_{point}"),

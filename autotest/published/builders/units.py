@@ -1,4 +1,4 @@
-"""Coordinates in units that are not those of the CRS."""
+"""Coordinates in other units than the CRS."""
 import numpy as np
 
 from .matrix import builder
