@@ -1,15 +1,19 @@
 #include "driver/commands/examined.h"
 
+#include <cpl_vsi.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
 
+#include "driver/entry/manage.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/stored_nodes.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
+#include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/local_files.h"
@@ -69,6 +73,28 @@ std::unique_ptr<zarrcore::Hierarchy> open_changed(const std::string& path,
 void end_changes(zarrcore::Hierarchy& changed) {
   changed.flush();
   changed.store()->flush();
+}
+
+NewStore::NewStore(const std::string& name) : name_(parse_connection_string(name).store_path) {
+  if (!is_icechunk_name(name_) && path_exists(name_))
+    throw zarrcore::Error(name_ + " already exists");
+  path_ = is_new_folder(name_) ? name_ + std::string(kUnfinishedCopy) : name_;
+  if (path_ != name_ && path_exists(path_) && VSIRmdirRecursive(path_.c_str()) != 0) {
+    throw zarrcore::Error(path_ + " cannot be removed");
+  }
+}
+
+std::shared_ptr<zarrcore::Store> NewStore::open() const {
+  if (is_icechunk_name(path_))
+    throw zarrcore::Error(path_ + ": rechunk --into makes Icechunk repositories");
+  check_can_be_created(path_, "choose another name");
+  return make_new_store(path_);
+}
+
+void NewStore::complete() {
+  if (path_ != name_ && VSIRename(path_.c_str(), name_.c_str()) != 0) {
+    throw zarrcore::Error(path_ + " cannot be renamed to " + name_);
+  }
 }
 
 void report_values(std::uint64_t values, double expected, const CommandProgress& progress) {

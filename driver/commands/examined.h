@@ -1,4 +1,4 @@
-// What the commands share: opening a store by any of its names, and examining it.
+// What the commands share: opening a store by any of its names, examining it, and making a new one.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,24 @@ std::unique_ptr<zarrcore::Hierarchy> open_changed(const std::string& path,
 // Puts what is pending: an archive is only written now. Throws zarrcore::Error.
 void end_changes(zarrcore::Hierarchy& changed);
 
+// A store that a command makes. A folder of this computer has another name until it is complete.
+class NewStore {
+ public:
+  // Removes what a killed command has left. Throws zarrcore::Error if the name is taken.
+  explicit NewStore(const std::string& name);
+
+  // The name under which it is made.
+  const std::string& path() const { return path_; }
+  // Opens the store, to put values. Throws zarrcore::Error for Icechunk repositories.
+  std::shared_ptr<zarrcore::Store> open() const;
+  // Gives it its own name.
+  void complete();
+
+ private:
+  std::string name_;
+  std::string path_;
+};
+
 // Reports that some values are done, when nobody knows how many there are before the last: if they
 // are as many as `expected`, then so many are complete. Throws zarrcore::Error when the command is
 // to stop.
@@ -55,10 +73,6 @@ RechunkState rechunk_state(const std::string& path);
 // that are left then. Throws zarrcore::Error.
 void end_interrupted_rechunk(const std::string& path,
                              const std::set<std::string, std::less<>>& leftovers);
-
-// Attributes that contradict the store, or conventions.
-std::vector<zarrcore::Finding> check_conventions(const zarrcore::Hierarchy& hierarchy,
-                                                 const zarrcore::ExaminedStore& examined);
 
 // The progress of a command for GDAL's functions: call_progress with as_progress_data().
 int CPL_STDCALL call_progress(double complete, const char* message, void* data);

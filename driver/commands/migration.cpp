@@ -179,7 +179,6 @@ const zarrcore::Format* left_format(const zarrcore::Hierarchy& hierarchy) {
 }  // namespace
 
 MigrationPlan plan_migration(const std::string& path, const CommandProgress& progress) {
-  if (auto plan = interrupted_migration(path)) return *std::move(plan);
   const auto hierarchy = open_examined(path);
   const zarrcore::Format* format = &hierarchy->format();
   MigrationPlan plan;

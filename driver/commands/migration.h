@@ -6,7 +6,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,20 +35,7 @@ struct MigrationPlan {
 // old and the new metadata. Throws zarrcore::Error for what v3 cannot express.
 MigrationPlan plan_migration(const std::string& path, const CommandProgress& progress);
 
-// The plan at the root of the store, if a migration of the draft was interrupted. Throws
-// zarrcore::Error when it is not as a command has made it.
-std::optional<MigrationPlan> interrupted_migration(const std::string& path);
-
 // The folders of the draft, which have its documents and chunks in "root".
 inline constexpr std::array<std::string_view, 2> kDraftFolders{"data", "meta"};
-
-// Puts the documents of v3 into the store, moves its chunks, and erases its old documents.
-void migrate_in_place(const std::string& path, const MigrationPlan& plan,
-                      const CommandProgress& progress);
-
-// Makes a new store of the documents and of copies of all values that are no old documents; of the
-// draft, of copies of all chunks.
-void migrate_into(const std::string& name, const std::string& path, const MigrationPlan& plan,
-                  const CommandProgress& progress);
 
 }  // namespace gdal_zarr

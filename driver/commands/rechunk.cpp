@@ -5,7 +5,6 @@
 #include <span>
 
 #include "driver/commands/examined.h"
-#include "driver/commands/new_store.h"
 #include "driver/commands/rechunk_in_place.h"
 #include "driver/entry/create.h"
 #include "driver/multidim/session.h"
