@@ -90,14 +90,20 @@ Json answer(const Json& words) {
   if (call == "create") {
     zarrcore::icechunk::create_repository(files, words.at("format").get<int>());
   } else if (call == "delete_branch") {
-    zarrcore::icechunk::delete_branch(files, text(words, "name"));
+    zarrcore::icechunk::delete_ref(files, zarrcore::icechunk::VersionName::Kind::branch,
+                                   text(words, "name"));
   } else if (call == "delete_tag") {
-    zarrcore::icechunk::delete_tag(files, text(words, "name"));
+    zarrcore::icechunk::delete_ref(files, zarrcore::icechunk::VersionName::Kind::tag,
+                                   text(words, "name"));
   } else {
     const auto name = text(words, "name"), snapshot = text(words, "snapshot");
-    if (call == "create_branch") zarrcore::icechunk::create_branch(files, name, snapshot);
+    if (call == "create_branch")
+      zarrcore::icechunk::create_ref(files, zarrcore::icechunk::VersionName::Kind::branch, name,
+                                     snapshot);
     if (call == "reset_branch") zarrcore::icechunk::reset_branch(files, name, snapshot);
-    if (call == "create_tag") zarrcore::icechunk::create_tag(files, name, snapshot);
+    if (call == "create_tag")
+      zarrcore::icechunk::create_ref(files, zarrcore::icechunk::VersionName::Kind::tag, name,
+                                     snapshot);
   }
   return {};
 }

@@ -57,14 +57,12 @@ class CommandAlgorithm final : public GDALAlgorithm {
         if (is_set) arguments.set(name, "YES");
       }
       const bool may_show = progress != nullptr && !is_json_ && (!prints_ || prints_to_terminal());
-      bool is_shown = false;
-      const CommandResult result = run_command(command_, arguments, [&](double complete) {
-        is_shown = may_show;
-        return !is_shown || progress(complete, "", progress_data) != 0;
-      });
-      if (is_shown) progress(1, "", progress_data);
-      output_ =
-          is_json_ ? zarrcore::dump_json(result.json, {.indentation = 2}) + '\n' : result.text;
+      const CommandProgress show = [&](double complete) {
+        return progress(complete, "", progress_data) != 0;
+      };
+      CommandOutput result =
+          run_command(command_, arguments, is_json_, may_show ? show : CommandProgress());
+      output_ = std::move(result.text);
       // Some versions of GDAL print no output of a failure.
       if (prints_) {
         std::fwrite(output_.data(), 1, output_.size(), stdout);

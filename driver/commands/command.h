@@ -81,10 +81,15 @@ const Command* find_command(std::string_view name);
 // "1 group", "2 groups".
 std::string count_of(std::uint64_t count, const std::string& noun);
 
-// Runs a command. Its text does not control terminals, and failures that GDAL reports meanwhile are
-// not reported twice when they are the reason of its error. Throws zarrcore::Error.
-CommandResult run_command(const Command& command, const Arguments& arguments,
-                          const CommandProgress& progress);
+struct CommandOutput {
+  std::string text;  // a JSON document, or lines for people
+  CommandResult::Exit exit;
+};
+// Runs a command. Its lines do not control terminals, and failures that GDAL reports meanwhile are
+// not reported twice when they are the reason of its error. Progress is shown by `show`, if the
+// command has any; null to show none. Throws zarrcore::Error.
+CommandOutput run_command(const Command& command, const Arguments& arguments, bool as_json,
+                          const CommandProgress& show);
 
 // Returns true if the standard output is a terminal.
 bool prints_to_terminal();

@@ -143,13 +143,19 @@ constexpr std::array kCommands{
 
 }  // namespace
 
-CommandResult run_command(const Command& command, const Arguments& arguments,
-                          const CommandProgress& progress) {
+CommandOutput run_command(const Command& command, const Arguments& arguments, bool as_json,
+                          const CommandProgress& show) {
   HoldMessages messages;
+  bool is_shown = false;
   try {
-    CommandResult result = command.run(arguments, progress);
-    result.text = printable(result.text);
-    return result;
+    const CommandResult result = command.run(arguments, [&](double complete) {
+      is_shown = show != nullptr;
+      return !is_shown || show(complete);
+    });
+    if (is_shown) show(1);
+    return {as_json ? zarrcore::dump_json(result.json, {.indentation = 2}) + '\n'
+                    : printable(result.text),
+            result.exit};
   } catch (const std::exception& error) {
     messages.leave_out(error.what());
     throw;

@@ -149,16 +149,12 @@ int run(const Words& words) {
     return 0;
   }
   const bool may_show = !arguments.has("quiet") && !arguments.has("json") && prints_to_terminal();
-  bool is_shown = false;
-  const CommandResult result = run_command(*command, arguments, [&](double complete) {
-    is_shown = may_show;
-    return !is_shown || GDALTermProgress(complete, nullptr, nullptr) != 0;
-  });
-  if (is_shown) GDALTermProgress(1, nullptr, nullptr);
-  const std::string text = arguments.has("json")
-                               ? zarrcore::dump_json(result.json, {.indentation = 2}) + '\n'
-                               : result.text;
-  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+  const CommandProgress show = [](double complete) {
+    return GDALTermProgress(complete, nullptr, nullptr) != 0;
+  };
+  const CommandOutput result =
+      run_command(*command, arguments, arguments.has("json"), may_show ? show : CommandProgress());
+  if (std::fputs(result.text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
     throw zarrcore::Error("the result could not be written");
   }
   return static_cast<int>(result.exit);

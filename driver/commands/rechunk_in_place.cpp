@@ -14,7 +14,7 @@
 #include "driver/commands/examined.h"
 #include "driver/multidim/copied_array.h"
 #include "driver/multidim/session.h"
-#include "driver/stores/icechunk/icechunk_path.h"
+#include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/array/stored_chunks.h"

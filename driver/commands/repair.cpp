@@ -12,7 +12,7 @@
 #include "driver/commands/repository.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/stored_nodes.h"
-#include "driver/stores/icechunk/icechunk_path.h"
+#include "driver/stores/icechunk/open_icechunk.h"
 #include "zarrcore/array/stored_chunks.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"

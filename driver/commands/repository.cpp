@@ -18,7 +18,6 @@
 #include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/icechunk/refs.h"
-#include "zarrcore/icechunk/unreferenced.h"
 
 namespace gdal_zarr {
 
@@ -63,15 +62,12 @@ constexpr std::array kRefActions{
     RefAction{"create", "from", "created",
               [](RefKind kind, zarrcore::Store& files, const std::string& name,
                  const std::string& snapshot) {
-                (kind == RefKind::tag ? zarrcore::icechunk::create_tag
-                                      : zarrcore::icechunk::create_branch)(files, name, snapshot);
+                zarrcore::icechunk::create_ref(files, kind, name, snapshot);
               }},
-    RefAction{"delete", nullptr, "deleted",
-              [](RefKind kind, zarrcore::Store& files, const std::string& name,
-                 const std::string& /*snapshot*/) {
-                kind == RefKind::tag ? zarrcore::icechunk::delete_tag(files, name)
-                                     : zarrcore::icechunk::delete_branch(files, name);
-              }},
+    RefAction{
+        "delete", nullptr, "deleted",
+        [](RefKind kind, zarrcore::Store& files, const std::string& name,
+           const std::string& /*snapshot*/) { zarrcore::icechunk::delete_ref(files, kind, name); }},
     RefAction{"reset", "to", "reset",
               [](RefKind /*kind*/, zarrcore::Store& files, const std::string& name,
                  const std::string& snapshot) {

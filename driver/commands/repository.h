@@ -6,7 +6,7 @@
 #include <string>
 
 #include "driver/commands/command.h"
-#include "driver/stores/icechunk/icechunk_path.h"
+#include "driver/stores/icechunk/open_icechunk.h"
 #include "zarrcore/icechunk/repository.h"
 
 namespace gdal_zarr {

@@ -11,7 +11,7 @@
 
 #include "driver/commands/examined.h"
 #include "driver/entry/create.h"
-#include "driver/stores/icechunk/icechunk_path.h"
+#include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/references/target_files.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/virtual/cube.h"

@@ -11,7 +11,7 @@
 #include "driver/entry/create.h"
 #include "driver/gdal/messages.h"
 #include "driver/raster/overview_levels.h"
-#include "driver/stores/icechunk/virtual_sources.h"
+#include "driver/stores/icechunk/virtual_chunks.h"
 #include "driver/virtual/grib_blocks.h"
 #include "driver/virtual/tiff_blocks.h"
 #include "driver/virtual/vrt_blocks.h"

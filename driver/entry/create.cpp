@@ -21,7 +21,7 @@
 #include "driver/new_array/new_array.h"
 #include "driver/raster/erase_raster.h"
 #include "driver/stores/connection_string.h"
-#include "driver/stores/icechunk/icechunk_path.h"
+#include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"

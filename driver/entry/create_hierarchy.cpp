@@ -19,7 +19,7 @@
 #include "driver/new_array/creation_options.h"
 #include "driver/raster/erase_raster.h"
 #include "driver/raster/sidecar.h"
-#include "driver/stores/icechunk/icechunk_path.h"
+#include "driver/stores/icechunk/open_icechunk.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 

@@ -11,7 +11,7 @@
 #include "driver/multidim/copied_array.h"
 #include "driver/multidim/session.h"
 #include "driver/multidim/structural_info.h"
-#include "driver/stores/icechunk/virtual_sources.h"
+#include "driver/stores/icechunk/virtual_chunks.h"
 #include "driver/virtual/cube.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"

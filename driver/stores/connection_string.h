@@ -4,7 +4,7 @@
 //   x.json, x.zip, x.ozx, x.sqlite      references, archives and databases; see open_store.h
 //   file:///path                        the same as a URL
 //   URL|zip:path|zarr3:                 a URL pipeline; see is_url_pipeline()
-//   ICECHUNK:path?branch=NAME           an Icechunk repository; see icechunk/icechunk_path.h
+//   ICECHUNK:path?branch=NAME           an Icechunk repository; see icechunk/open_icechunk.h
 //   ZARR:"path"                         any path, also one that cannot be examined beforehand, and
 //                                       the names above
 //   ZARR:"path":/group/array            one array; the first slash is optional

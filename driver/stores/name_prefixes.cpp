@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "driver/gdal/compat.h"
-#include "driver/stores/icechunk/icechunk_path.h"
+#include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/vsi/install_file_system.h"
 
 namespace gdal_zarr {

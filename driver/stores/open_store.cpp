@@ -18,6 +18,7 @@
 #include "driver/stores/vsi/zip_store.h"
 #include "driver/stores/xcube_levels.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/icechunk/icechunk_store.h"
 #include "zarrcore/store/listed_store.h"
 
 namespace gdal_zarr {

@@ -21,7 +21,7 @@ namespace gdal_zarr {
 //   a folder with Parquet files                      references
 //   a folder with an Icechunk repository             its branch main
 //   a folder with levels of xcube                    see xcube_levels.h
-//   /vsiicechunk/{folder?branch=NAME}/group          a version of it; see icechunk/icechunk_path.h
+//   /vsiicechunk/{folder?branch=NAME}/group          a version of it; see icechunk/open_icechunk.h
 //   /vsikerchunk_json_ref/{x.json}/group             references below a group; for other forms
 //   /vsikerchunk_parquet_ref/{folder}/group          see references/open_references.h
 //

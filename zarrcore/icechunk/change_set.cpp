@@ -43,9 +43,7 @@ std::vector<std::string> paths_below(const ChangeSet::Nodes& nodes, std::string_
 }  // namespace
 
 NodeId node_id(const Snapshot& snapshot, std::size_t node) {
-  NodeId id{};
-  std::ranges::copy(snapshot.id(node), id.begin());
-  return id;
+  return id_of<NodeId>(snapshot.id(node));
 }
 
 ArrayChanges::ArrayChanges(std::string_view document, std::string_view path) {

@@ -4,7 +4,10 @@
 #include <utility>
 
 #include "zarrcore/base/path.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/base/text_encoding.h"
+#include "zarrcore/icechunk/merge.h"
+#include "zarrcore/icechunk/transaction.h"
 
 namespace zarrcore::icechunk {
 namespace {
@@ -149,6 +152,17 @@ class ChangeReader {
   GivenChanges given_;
 };
 
+bool is_same_place(const ChunkReference& a, const ChunkReference& b) {
+  return a.kind == b.kind && a.kind != ChunkReference::Kind::inlined && a.object == b.object &&
+         a.offset == b.offset && a.length == b.length && a.etag == b.etag &&
+         a.last_modified == b.last_modified;
+}
+
+// Of changes as JSON: the same of the same text alone, also among thousands of workers.
+std::string fingerprint(std::string_view changes) {
+  return std::to_string(changes.size()) + '-' + std::to_string(fnv1a(changes));
+}
+
 }  // namespace
 
 Json changes_to_json(ChangeSet& changes, const GivenChanges& given, const ReferenceLog& log) {
@@ -208,6 +222,104 @@ Json changes_to_json(ChangeSet& changes, const GivenChanges& given, const Refere
 GivenChanges read_changes(const Json& json, std::uint64_t version, ChangeSet& changes,
                           ReferenceLog& log) {
   return ChangeReader(changes, log, version).read(json);
+}
+
+std::string Transaction::changes() const {
+  const std::lock_guard lock(mutex_);
+  files_->flush();  // another process may commit them
+  Json json = changes_to_json(*changes_, given_, *log_);
+  json["snapshot"] = base_->snapshot_id();
+  if (!given_by_.empty()) json["from"] = given_by_;
+  std::string text = dump_json(json);
+  origins_.insert(fingerprint(text));
+  return text;
+}
+
+void Transaction::add_changes(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  const std::string own_origin = fingerprint(text);
+  if (origins_.contains(own_origin)) return;  // they are among these, or have been
+  ChangeSet added(base_->snapshot(), ++version_);
+  GivenChanges given;  // by this one
+  std::string origin;
+  with_context("the changes to merge", [&] {
+    const Json json = parse_json(text);
+    const std::string* snapshot = find_string(json, "snapshot");
+    if (snapshot == nullptr || *snapshot != base_->snapshot_id()) {
+      throw Error("they do not start from snapshot " + base_->snapshot_id());
+    }
+    given = read_changes(json, version_, added, *log_);
+    if (const std::string* from = find_string(json, "from")) origin = *from;
+  });
+  const auto has_same_bytes = [&](std::uint64_t ours, std::uint64_t theirs) {
+    if (ours == ArrayChanges::kErased || theirs == ArrayChanges::kErased) return ours == theirs;
+    const auto own = log_->get(ours);
+    const auto other = log_->get(theirs);
+    return is_same_place(own.reference, other.reference) ||
+           (own.reference.length == other.reference.length &&
+            base_->read_whole(own.reference).text() == base_->read_whole(other.reference).text());
+  };
+  if (!origins_.contains(origin)) given = {};
+  for (const auto& [array, chunks] : given.chunks) {
+    const auto& old = chunks.references;
+    std::erase_if(added.arrays.at(array).references, [&](const auto& reference) {
+      const auto found = old.find(reference.first);
+      return found != old.end() && found->second == reference.second;
+    });
+  }
+  ChangedChunks changed;
+  for (const auto& node : changes_->nodes) {
+    const auto old = given.chunks.find(node.second.id);
+    if (!changes_->has_changed_chunks(node.second) && old == given.chunks.end()) continue;
+    const ArrayChanges& chunks = changes_->chunks(node);
+    auto places = chunks.references;
+    if (old != given.chunks.end()) {
+      old->second.set_grid(chunks);
+      for (const auto& [number, place] : old->second.references) {
+        const auto now = places.try_emplace(number, ArrayChanges::kErased).first;
+        if (has_same_bytes(now->second, place)) places.erase(now);
+      }
+    }
+    for (const auto& [number, place] : places) {
+      changed[node.second.id].push_back(chunks.index_of(number));
+    }
+  }
+  const Snapshot& base = base_->snapshot();
+  for (const auto& node : added.nodes) {
+    const Node& own = node.second;
+    if (!added.is_kept(own) || !(added.is_changed(node) || added.has_changed_chunks(own))) continue;
+    given.nodes.try_emplace(own.id, GivenNode{std::string(base.path(*own.base)),
+                                              std::string(base.document(*own.base))});
+  }
+  auto merged = std::make_unique<ChangeSet>(*changes_);
+  const auto conflicts = merge_changes(
+      added, *merged, changed, {.given = std::move(given.nodes), .has_same_bytes = has_same_bytes});
+  if (!conflicts.empty()) {
+    throw CommitConflict("the changes to merge contradict earlier ones", conflicts);
+  }
+  if (changes_->is_empty()) {
+    given_.chunks = merged->arrays;
+    std::erase_if(given_.chunks, [](const auto& array) { return array.second.references.empty(); });
+    for (const auto& node : merged->nodes) {
+      if (!merged->is_changed(node)) continue;
+      given_.nodes[node.second.id] = {node.first, std::string(merged->document(node.second))};
+    }
+    given_by_ = own_origin;
+  }
+  origins_.insert(own_origin);
+  if (!origin.empty()) origins_.insert(origin);
+  changes_ = std::move(merged);
+  note_change();
+}
+
+void Transaction::merge(std::string_view changes) {
+  try {
+    add_changes(changes);
+  } catch (const CommitConflict& error) {
+    throw;
+  } catch (...) {
+    rethrow_with_context({description()});
+  }
 }
 
 }  // namespace zarrcore::icechunk

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "zarrcore/base/json.h"
+#include "zarrcore/store/store.h"
 
 namespace zarrcore::icechunk {
 
@@ -47,5 +49,17 @@ std::string url_prefix(const std::string& key, const Json& container);
 
 // That of the virtual chunk container called `name`; nullopt if there is none.
 std::optional<std::string> container_url(const Json& configuration, std::string_view name);
+
+// Virtual chunk containers: the places that virtual chunks may be in, by the prefixes of their
+// URLs. Icechunk reads no virtual chunk whose URL has none of these prefixes; this library does.
+
+// The prefix of the container that a file gets if no other contains it: the folder of a local file,
+// else the bucket or the server, with a slash at the end. Empty for URLs without a container of
+// their own, such as vcc://NAME/file.
+std::string container_prefix(std::string_view url);
+
+// Adds a container for each prefix that no existing one contains to the configuration of the
+// repository. The rest of the configuration stays as it is. Throws Error if it cannot.
+void add_containers(Store& files, int format, const std::set<std::string>& prefixes);
 
 }  // namespace zarrcore::icechunk

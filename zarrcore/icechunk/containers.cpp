@@ -1,16 +1,15 @@
-#include "zarrcore/icechunk/containers.h"
-
 #include <algorithm>
 #include <cctype>
+#include <span>
 #include <vector>
 
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
 #include "zarrcore/icechunk/configuration.h"
-#include "zarrcore/icechunk/flatbuffers.h"
-#include "zarrcore/icechunk/formats.h"
+#include "zarrcore/icechunk/flexbuffers.h"
 #include "zarrcore/icechunk/mutable_file.h"
+#include "zarrcore/icechunk/repository.h"
 
 namespace zarrcore::icechunk {
 namespace {

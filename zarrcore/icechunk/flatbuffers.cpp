@@ -1,23 +1,27 @@
 #include "zarrcore/icechunk/flatbuffers.h"
 
-#include <bit>
-
-#include "zarrcore/icechunk/flex_types.h"
+#include <algorithm>
+#include <cstring>
+#include <span>
 
 namespace zarrcore::icechunk {
 namespace {
 
-// `size` bytes at `position`.
-ByteSpan take(ByteSpan buffer, std::uint64_t position, std::uint64_t size) {
-  if (position > buffer.size() || size > buffer.size() - position) {
-    throw Error("the buffer is damaged: an offset leads past its end");
-  }
-  return buffer.subspan(memory_size(position), memory_size(size));
-}
+constexpr std::string_view kIdentifier = "Ichk";
+constexpr std::uint32_t kOffsetSize = sizeof(std::uint32_t);
+// What all readers take; offsets could lead further.
+constexpr std::size_t kMaxFlatSize = std::size_t{1} << 30;
+// Of numbers and structures. A buffer has a multiple of it, so that places that are aligned from
+// the end are aligned from the start.
+constexpr std::size_t kMaxAlignment = 8;
 
 template <typename Number>
 Number number_at(ByteSpan buffer, std::uint64_t position) {
-  return load_integer<Number>(take(buffer, position, sizeof(Number)).data(), Endian::little);
+  return load_integer<Number>(bytes_at(buffer, position, sizeof(Number)).data(), Endian::little);
+}
+
+std::uint64_t position_of(ByteSpan buffer, const std::byte* place) {
+  return static_cast<std::uint64_t>(place - buffer.data());
 }
 
 // The position that the offset at `place` leads to. It is zero nowhere, and always leads forward.
@@ -28,128 +32,23 @@ std::uint64_t follow(ByteSpan buffer, std::uint64_t place) {
 }
 
 // The elements of the vector at `position`. The count has 32 bits, so nothing overflows.
-ByteSpan vector_at(ByteSpan buffer, std::uint64_t position, std::size_t element_size) {
+ByteSpan elements_at(ByteSpan buffer, std::uint64_t position, std::size_t element_size) {
   const std::uint64_t count = number_at<std::uint32_t>(buffer, position);
-  return take(buffer, position + sizeof(std::uint32_t), count * element_size);
+  return bytes_at(buffer, position + sizeof(std::uint32_t), count * element_size);
 }
 
-std::string_view text_of(ByteSpan bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+std::size_t rounded_up(std::size_t size, std::size_t alignment) {
+  return (size + alignment - 1) / alignment * alignment;
 }
-
-std::uint64_t element_target(ByteSpan buffer, ByteSpan offsets, std::size_t i) {
-  const auto start = static_cast<std::uint64_t>(offsets.data() - buffer.data());
-  return follow(buffer, start + i * sizeof(std::uint32_t));
-}
-
-std::uint64_t unsigned_at(ByteSpan buffer, std::uint64_t place, unsigned width) {
-  if (width == 0 || width > 8 || (width & (width - 1)) != 0) {
-    throw Error("the FlexBuffer is damaged: a number has " + std::to_string(width) + " bytes");
-  }
-  std::uint64_t number = 0;
-  const ByteSpan bytes = take(buffer, place, width);
-  for (unsigned i = 0; i < width; ++i) {
-    number |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
-  }
-  return number;
-}
-
-std::uint64_t before(std::uint64_t place, std::uint64_t distance) {
-  if (distance > place) throw Error("the FlexBuffer is damaged: an offset leads past its start");
-  return place - distance;
-}
-
-// The offsets of FlexBuffers lead back.
-std::uint64_t follow_back(ByteSpan buffer, std::uint64_t place, unsigned width) {
-  return before(place, unsigned_at(buffer, place, width));
-}
-
-unsigned child_width(unsigned packed) {
-  return 1U << (packed & 3);
-}
-
-class FlexReader {
- public:
-  explicit FlexReader(ByteSpan buffer) : buffer_(buffer), left_(buffer.size()) {}
-
-  Json root() {
-    const std::uint64_t end = before(buffer_.size(), 2);
-    const auto width = static_cast<unsigned>(unsigned_at(buffer_, end + 1, 1));
-    return value(before(end, width), width, packed_type(end), 0);
-  }
-
- private:
-  unsigned packed_type(std::uint64_t place) const {
-    return static_cast<unsigned>(unsigned_at(buffer_, place, 1));
-  }
-
-  // The value with `width` bytes at `place`.
-  Json value(std::uint64_t place, unsigned width, unsigned packed, std::size_t depth) {
-    // Values can be shared, but no more of them are sensible than fit the buffer.
-    if (depth > kMaxJsonDepth || left_ == 0) throw Error("the FlexBuffer is nested too deeply");
-    --left_;
-    switch (packed >> 2) {
-      case kFlexNull:
-        return nullptr;
-      case kFlexInt: {
-        const unsigned shift = 64 - 8 * width;
-        const std::uint64_t bits = unsigned_at(buffer_, place, width) << shift;
-        return static_cast<std::int64_t>(bits) >> shift;
-      }
-      case kFlexUnsigned:
-        return unsigned_at(buffer_, place, width);
-      case kFlexFloat:
-        return width == sizeof(float)
-                   ? std::bit_cast<float>(number_at<std::uint32_t>(buffer_, place))
-                   : std::bit_cast<double>(number_at<std::uint64_t>(buffer_, place));
-      case kFlexBool:
-        return unsigned_at(buffer_, place, width) != 0;
-      default:
-        return target(follow_back(buffer_, place, width), child_width(packed), packed >> 2, depth);
-    }
-  }
-
-  // What an offset leads to; its numbers have `width` bytes.
-  Json target(std::uint64_t start, unsigned width, unsigned type, std::size_t depth) {
-    if (type == kFlexKey) return std::string(key(start));
-    const std::uint64_t size = unsigned_at(buffer_, before(start, width), width);
-    if (type == kFlexString) return std::string(text_of(take(buffer_, start, size)));
-    if (type != kFlexMap && type != kFlexVector) {
-      throw Error("the FlexBuffer has a value of the unknown type " + std::to_string(type));
-    }
-    if (size > buffer_.size()) throw Error("the FlexBuffer is damaged: a list is too long");
-    // The values' types follow them.
-    take(buffer_, start, size * (width + std::uint64_t{1}));
-    Json values = type == kFlexMap ? Json::object() : Json::array();
-    for (std::uint64_t i = 0; i < size; ++i) {
-      Json item = value(start + i * width, width, packed_type(start + size * width + i), depth + 1);
-      if (type == kFlexMap) {
-        values[std::string(map_key(start, width, i))] = std::move(item);
-      } else {
-        values.push_back(std::move(item));
-      }
-    }
-    return values;
-  }
-
-  // In front of the values are the keys' offset, their width, and the number of both.
-  std::string_view map_key(std::uint64_t start, unsigned width, std::uint64_t i) const {
-    const auto key_width =
-        static_cast<unsigned>(unsigned_at(buffer_, before(start, std::uint64_t{2} * width), width));
-    const std::uint64_t keys = follow_back(buffer_, before(start, std::uint64_t{3} * width), width);
-    return key(follow_back(buffer_, keys + i * key_width, key_width));
-  }
-
-  std::string_view key(std::uint64_t start) const {
-    const std::string_view rest = text_of(take(buffer_, start, buffer_.size() - start));
-    return rest.substr(0, rest.find('\0'));
-  }
-
-  ByteSpan buffer_;
-  std::size_t left_;  // values that may still be read
-};
 
 }  // namespace
+
+ByteSpan bytes_at(ByteSpan buffer, std::uint64_t position, std::uint64_t size) {
+  if (position > buffer.size() || size > buffer.size() - position) {
+    throw Error("the buffer is damaged: an offset leads past its end");
+  }
+  return buffer.subspan(memory_size(position), memory_size(size));
+}
 
 FlatTable FlatTable::root(ByteSpan buffer) {
   return {buffer, follow(buffer, 0)};
@@ -166,8 +65,8 @@ FlatTable::FlatTable(ByteSpan buffer, std::uint64_t position)
   if (field_table_size_ < 2 * sizeof(std::uint16_t) || table_size_ < sizeof(std::uint32_t)) {
     throw Error("the FlatBuffer is damaged: a table has no size");
   }
-  take(buffer, field_table_, field_table_size_);
-  take(buffer, position, table_size_);
+  bytes_at(buffer, field_table_, field_table_size_);
+  bytes_at(buffer, position, table_size_);
 }
 
 std::uint64_t FlatTable::place(unsigned field) const {
@@ -183,56 +82,121 @@ std::optional<ByteSpan> FlatTable::structure(unsigned field, std::size_t size) c
   if (start - position_ + size > table_size_) {
     throw Error("the FlatBuffer is damaged: a field is outside of its table");
   }
-  return take(buffer_, start, size);
+  return bytes_at(buffer_, start, size);
 }
 
 std::optional<FlatTable> FlatTable::table(unsigned field) const {
-  if (!structure(field, sizeof(std::uint32_t))) return std::nullopt;
+  if (!structure(field, kOffsetSize)) return std::nullopt;
   return FlatTable(buffer_, follow(buffer_, place(field)));
 }
 
-std::optional<ByteSpan> FlatTable::vector(unsigned field, std::size_t element_size) const {
-  if (!structure(field, sizeof(std::uint32_t))) return std::nullopt;
-  return vector_at(buffer_, follow(buffer_, place(field)), element_size);
-}
-
-std::optional<ByteSpan> FlatTable::bytes(unsigned field) const {
-  return vector(field, 1);
-}
-
-std::optional<std::string_view> FlatTable::text(unsigned field) const {
-  const auto value = bytes(field);
-  return value ? std::optional(text_of(*value)) : std::nullopt;
-}
-
-std::optional<FlatStructures> FlatTable::structures(unsigned field,
-                                                    std::size_t element_size) const {
-  const auto elements = vector(field, element_size);
-  return elements ? std::optional(FlatStructures(*elements, element_size)) : std::nullopt;
-}
-
-std::optional<FlatTables> FlatTable::tables(unsigned field) const {
-  const auto offsets = vector(field, sizeof(std::uint32_t));
-  return offsets ? std::optional(FlatTables(buffer_, *offsets)) : std::nullopt;
-}
-
-std::optional<FlatTexts> FlatTable::texts(unsigned field) const {
-  const auto offsets = vector(field, sizeof(std::uint32_t));
-  return offsets ? std::optional(FlatTexts(buffer_, *offsets)) : std::nullopt;
+std::optional<ByteSpan> FlatTable::elements(unsigned field, std::size_t element_size) const {
+  if (!structure(field, kOffsetSize)) return std::nullopt;
+  return elements_at(buffer_, follow(buffer_, place(field)), element_size);
 }
 
 template <>
-FlatTable FlatTables::operator[](std::size_t i) const {
-  return {buffer_, element_target(buffer_, offsets_, i)};
+std::string_view flat_target(ByteSpan buffer, const std::byte* place) {
+  return text_of(elements_at(buffer, follow(buffer, position_of(buffer, place)), 1));
 }
 
 template <>
-std::string_view FlatTexts::operator[](std::size_t i) const {
-  return text_of(vector_at(buffer_, element_target(buffer_, offsets_, i), 1));
+FlatTable flat_target(ByteSpan buffer, const std::byte* place) {
+  return {buffer, follow(buffer, position_of(buffer, place))};
 }
 
-Json read_flex_buffer(ByteSpan buffer) {
-  return FlexReader(buffer).root();
+std::byte* FlatFields::add(unsigned field, std::size_t size, std::size_t alignment) {
+  size_ = rounded_up(size_, alignment);
+  places_[field] = static_cast<std::uint16_t>(size_);
+  alignment_ = std::max(alignment_, alignment);
+  count_ = std::max(count_, field + 1);
+  std::byte* const place = content_.data() + size_;
+  size_ += size;
+  return place;
+}
+
+std::byte* FlatBuilder::add(std::size_t size, std::size_t alignment) {
+  const std::size_t needed = rounded_up(size_ + size, alignment);
+  if (needed > kMaxFlatSize) {
+    throw Error("a file of the repository would have more than " + std::to_string(kMaxFlatSize) +
+                " bytes");
+  }
+  if (needed > memory_.size()) {
+    std::vector<std::byte> larger(std::max(needed, 2 * memory_.size()));
+    std::copy_n(memory_.end() - static_cast<std::ptrdiff_t>(size_), size_,
+                larger.end() - static_cast<std::ptrdiff_t>(size_));
+    memory_.swap(larger);
+  }
+  size_ = needed;
+  return memory_.data() + (memory_.size() - size_);
+}
+
+std::byte* FlatBuilder::add_vector(std::size_t count, std::size_t size, std::size_t alignment) {
+  add(size, std::max<std::size_t>(alignment, kOffsetSize));
+  std::byte* const start = add(kOffsetSize, kOffsetSize);
+  store_integer(static_cast<std::uint32_t>(count), Endian::little, start);
+  return start + kOffsetSize;
+}
+
+// Tables with the same fields share the table of these, which is in front of the first.
+FlatTarget FlatBuilder::table(const FlatFields& fields) {
+  std::memcpy(add(fields.size_, fields.alignment_), fields.content_.data(), fields.size_);
+  const FlatTarget table = target();
+  std::string layout(reinterpret_cast<const char*>(fields.places_.data()),
+                     fields.count_ * sizeof(std::uint16_t));
+  layout += static_cast<char>(fields.size_);
+  auto known = field_tables_.find(layout);
+  if (known == field_tables_.end()) {
+    std::byte* at = add((fields.count_ + std::size_t{2}) * sizeof(std::uint16_t), kOffsetSize);
+    const auto append = [&](std::size_t number) {
+      store_integer(static_cast<std::uint16_t>(number), Endian::little, at);
+      at += sizeof(std::uint16_t);
+    };
+    append((fields.count_ + std::size_t{2}) * sizeof(std::uint16_t));
+    append(fields.size_);
+    for (unsigned i = 0; i < fields.count_; ++i) append(fields.places_[i]);
+    known = field_tables_.emplace(std::move(layout), target()).first;
+  }
+  std::byte* const start = memory_.data() + (memory_.size() - table);
+  store_integer(known->second - table, Endian::little, start);  // negative if it is behind
+  for (unsigned i = 0; i < fields.count_; ++i) {
+    if (!fields.is_offset_[i]) continue;
+    std::byte* const place = start + fields.places_[i];
+    const auto to = load_integer<std::uint32_t>(place, Endian::little);
+    store_integer(table - fields.places_[i] - to, Endian::little, place);
+  }
+  return table;
+}
+
+FlatTarget FlatBuilder::structures(ByteSpan elements, std::size_t size, std::size_t alignment) {
+  std::byte* const start = add_vector(elements.size() / size, elements.size(), alignment);
+  std::ranges::copy(elements, start);
+  return target();
+}
+
+// A zero follows.
+FlatTarget FlatBuilder::text(std::string_view text) {
+  std::ranges::copy(std::as_bytes(std::span(text)), add_vector(text.size(), text.size() + 1, 1));
+  return target();
+}
+
+FlatTarget FlatBuilder::offsets(const std::vector<FlatTarget>& targets) {
+  const std::size_t size = targets.size() * kOffsetSize;
+  std::byte* at = add_vector(targets.size(), size, kOffsetSize);
+  FlatTarget place = target() - kOffsetSize;  // of the first, from the end
+  for (const FlatTarget to : targets) {
+    store_integer(place - to, Endian::little, at);
+    at += kOffsetSize;
+    place -= kOffsetSize;
+  }
+  return target();
+}
+
+ByteSpan FlatBuilder::finish(FlatTarget root) {
+  std::byte* const start = add(kOffsetSize + kIdentifier.size(), kMaxAlignment);
+  store_integer(target() - root, Endian::little, start);
+  std::ranges::copy(std::as_bytes(std::span(kIdentifier)), start + kOffsetSize);
+  return {start, size_};
 }
 
 }  // namespace zarrcore::icechunk

@@ -1,7 +1,6 @@
 #include "zarrcore/icechunk/icechunk_store.h"
 
 #include <algorithm>
-#include <set>
 
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
@@ -18,17 +17,10 @@ constexpr std::string_view kContainerScheme = "vcc://";
 // Of a snapshot or a manifest, compressed.
 constexpr std::uint64_t kMaxFileSize = std::uint64_t{1} << 30;
 
-// A file of the repository that must exist.
-Buffer get_file(Store& files, const std::string& key) {
+Buffer get_manifest(Store& files, const std::string& key) {
   auto file = files.get(key, kMaxFileSize);
   if (!file) throw Error("this file of the repository does not exist");
   return *std::move(file);
-}
-
-Snapshot read_snapshot(const Repository& repository, const std::string& id) {
-  const std::string key = join_path("snapshots", id);
-  return with_context({repository.description(), ": ", key},
-                      [&] { return Snapshot(get_file(repository.files(), key).span(), id); });
 }
 
 std::string find_snapshot(const Repository& repository, const VersionName& version) {
@@ -44,6 +36,22 @@ std::optional<std::string_view> node_of_document(std::string_view key) {
 
 }  // namespace
 
+Snapshot read_snapshot(Store& files, std::string_view id) {
+  const std::string key = join_path("snapshots", id);
+  return with_context({key}, [&] {
+    const auto file = is_object_id(id) ? files.get(key, kMaxFileSize) : std::nullopt;
+    if (!file) throw Error("the snapshot does not exist");
+    return Snapshot(file->span(), id);
+  });
+}
+
+void KeyNames::add(std::string_view key, std::string_view prefix) {
+  const auto rest = key_below(prefix, key);
+  if (!rest) return;
+  const auto slash = rest->find('/');
+  slash == std::string_view::npos ? keys.emplace(*rest) : prefixes.emplace(rest->substr(0, slash));
+}
+
 IcechunkStore::IcechunkStore(std::shared_ptr<const Repository> repository,
                              const VersionName& version,
                              std::shared_ptr<VirtualFiles> virtual_files, std::string prefix,
@@ -53,7 +61,8 @@ IcechunkStore::IcechunkStore(std::shared_ptr<const Repository> repository,
       snapshot_id_(find_snapshot(*repository_, version)),
       virtual_files_(std::move(virtual_files)),
       prefix_(std::move(prefix)),
-      snapshot_(read_snapshot(*repository_, snapshot_id_)),
+      snapshot_(with_context({repository_->description()},
+                             [&] { return read_snapshot(repository_->files(), snapshot_id_); })),
       manifests_(max_manifest_bytes) {}
 
 template <typename Body>
@@ -67,8 +76,7 @@ std::optional<Buffer> IcechunkStore::get(std::string_view key, std::uint64_t max
     const auto place = locate(key);
     if (!place) return std::nullopt;
     check_value_size(place->reference.length, max_size);
-    const ByteRange whole = ByteRange::at(0, place->reference.length);
-    return std::move(read(place->reference, {&whole, 1}).front());
+    return read_whole(place->reference);
   });
 }
 
@@ -180,7 +188,7 @@ std::shared_ptr<const Manifest> IcechunkStore::manifest(const std::string& id) {
 std::shared_ptr<const Manifest> IcechunkStore::read_manifest(const std::string& id) const {
   const std::string key = join_path("manifests", id);
   return with_context({key}, [&] {
-    const Buffer file = get_file(repository_->files(), key);
+    const Buffer file = get_manifest(repository_->files(), key);
     const ManifestFile* known = snapshot_.manifest_file(id);
     if (known != nullptr && file.size() != known->size) {
       throw Error("it has " + std::to_string(file.size()) + " bytes; the snapshot says " +
@@ -199,7 +207,7 @@ ManifestFile IcechunkStore::manifest_file(const std::string& id) {
   if (const ManifestFile* known = snapshot_.manifest_file(id)) return *known;
   const std::string key = join_path("manifests", id);
   return with_context({key}, [&] {
-    const Buffer file = get_file(repository_->files(), key);
+    const Buffer file = get_manifest(repository_->files(), key);
     return ManifestFile{file.size(),
                         static_cast<std::uint32_t>(Manifest(file.span(), id).reference_count())};
   });
@@ -286,11 +294,18 @@ DirectoryListing IcechunkStore::list(std::string_view prefix_in_store,
                                      const ListOptions& /*options*/) {
   const std::string prefix = join_path(prefix_, prefix_in_store);
   return naming(prefix_in_store, [&] {
-    DirectoryListing listing;
-    listing.prefixes = snapshot_.children(prefix);
-    if (snapshot_.find(prefix)) listing.keys.emplace_back(kDocument);
-    if (const auto array = snapshot_.find_array_of(prefix)) list_chunks(*array, prefix, listing);
-    return listing;
+    KeyNames names;
+    for (std::string& child : snapshot_.children(prefix)) names.prefixes.insert(std::move(child));
+    if (snapshot_.find(prefix)) names.keys.emplace(kDocument);
+    if (const auto array = snapshot_.find_array_of(prefix)) {
+      const auto chunks = chunks_of(*array);
+      for (const ManifestPart& part : chunks->manifests) {
+        for_each_chunk(*array, part, [&](const auto& index, const auto& /*reference*/) {
+          names.add(chunks->keys.encode(index, snapshot_.path(*array)), prefix);
+        });
+      }
+    }
+    return names.listing();
   });
 }
 
@@ -306,43 +321,11 @@ void IcechunkStore::visit_values(std::string_view prefix_in_store, const VisitVa
     visit(join_path(prefix_in_store, kDocument), std::nullopt);
     const auto chunks = chunks_of(*array);
     for (const ManifestPart& part : chunks->manifests) {
-      const auto manifest = this->manifest(part.id);
-      const ByteSpan id = snapshot_.id(*array);
-      manifest->for_each(id, chunks->rank,
-                         [&](std::span<const std::uint64_t> index, std::size_t place) {
-                           if (!part.contains(index)) return;
-                           visit(join_path(prefix_in_store, chunks->keys.encode(index)),
-                                 manifest->reference(id, place).length);
-                         });
+      for_each_chunk(*array, part, [&](const auto& index, const auto& reference) {
+        visit(join_path(prefix_in_store, chunks->keys.encode(index)), reference().length);
+      });
     }
   });
-}
-
-void IcechunkStore::list_chunks(std::size_t array, std::string_view prefix,
-                                DirectoryListing& listing) {
-  const auto chunks = chunks_of(array);
-  const auto below = key_below(snapshot_.path(array), prefix);
-  const std::string start = below && !below->empty() ? std::string(*below) + '/' : std::string();
-  std::set<std::string> names(listing.keys.begin(), listing.keys.end());
-  std::set<std::string> prefixes(listing.prefixes.begin(), listing.prefixes.end());
-  for (const ManifestPart& part : chunks->manifests) {
-    const auto manifest = this->manifest(part.id);
-    manifest->for_each(snapshot_.id(array), chunks->rank,
-                       [&](std::span<const std::uint64_t> index, std::size_t /*place*/) {
-                         if (!part.contains(index)) return;
-                         const std::string key = chunks->keys.encode(index);
-                         if (!key.starts_with(start)) return;
-                         const std::string_view rest = std::string_view(key).substr(start.size());
-                         const auto slash = rest.find('/');
-                         if (slash == std::string_view::npos) {
-                           names.emplace(rest);
-                         } else {
-                           prefixes.emplace(rest.substr(0, slash));
-                         }
-                       });
-  }
-  listing.keys.assign(names.begin(), names.end());
-  listing.prefixes.assign(prefixes.begin(), prefixes.end());
 }
 
 // Snapshots do not change.

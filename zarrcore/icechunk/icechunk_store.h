@@ -13,9 +13,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/lru_cache.h"
 #include "zarrcore/chunk/chunk_key_encoding.h"
 #include "zarrcore/icechunk/manifest.h"
@@ -53,6 +55,21 @@ class VirtualFiles {
   virtual std::size_t parallel_requests() const { return 1; }
 };
 
+// The names directly below a prefix, of keys in any order.
+struct KeyNames {
+  std::set<std::string> keys;
+  std::set<std::string> prefixes;
+
+  // Ignores keys that are not below the prefix.
+  void add(std::string_view key, std::string_view prefix);
+  DirectoryListing listing() const {
+    return {{keys.begin(), keys.end()}, {prefixes.begin(), prefixes.end()}};
+  }
+};
+
+// The snapshot with this id. Throws Error, which names the file, also when it does not exist.
+Snapshot read_snapshot(Store& files, std::string_view id);
+
 class IcechunkStore final : public Store {
  public:
   // Reads the snapshot. Throws Error when it does not exist or is damaged. The store has the keys
@@ -89,8 +106,24 @@ class IcechunkStore final : public Store {
   std::optional<Place> find_chunk(std::size_t array, std::span<const std::uint64_t> index);
   // Throws Error, also when it does not exist.
   std::vector<Buffer> read(const ChunkReference& reference, std::span<const ByteRange> ranges);
+  Buffer read_whole(const ChunkReference& reference) {
+    const ByteRange whole = ByteRange::at(0, reference.length);
+    return std::move(read(reference, {&whole, 1}).front());
+  }
   const Snapshot& snapshot() const { return snapshot_; }
   std::shared_ptr<const Manifest> manifest(const std::string& id);
+  // Calls `visit` with the index of each chunk of an array that a part of a manifest has, and with
+  // a function that returns the reference to it.
+  template <typename Visit>
+  void for_each_chunk(std::size_t array, const ManifestPart& part, const Visit& visit) {
+    const auto manifest = this->manifest(part.id);
+    const ByteSpan id = snapshot_.id(array);
+    manifest->for_each(id, part.from.size(),
+                       [&](std::span<const std::uint64_t> index, std::size_t place) {
+                         if (!part.contains(index)) return;
+                         visit(index, [&] { return manifest->reference(id, place); });
+                       });
+  }
   // What the snapshot says of a manifest, or its file.
   ManifestFile manifest_file(const std::string& id);
   // The key of a native chunk among the files of the repository.
@@ -118,7 +151,6 @@ class IcechunkStore final : public Store {
   bool knows_place(std::string_view key);
   std::shared_ptr<const Manifest> read_manifest(const std::string& id) const;
   std::optional<Place> locate_chunk(std::size_t array, std::string_view chunk_key);
-  void list_chunks(std::size_t array, std::string_view prefix, DirectoryListing& listing);
   std::string container_url(const std::string& name);
   // Calls `body` with errors that name the array and the chunk.
   template <typename Body>

@@ -46,16 +46,14 @@ int compare(ByteSpan a, ByteSpan b) {
 }
 
 void load_index(const FlatTable& reference, std::size_t rank, Index& index) {
-  const auto numbers = required(reference.structures(manifest_field::kIndex, sizeof(std::uint32_t)),
-                                "index of a chunk");
+  const auto numbers =
+      required(reference.vector<std::uint32_t>(manifest_field::kIndex), "index of a chunk");
   if (numbers.size() != rank) {
     throw Error("the index of a chunk has " + std::to_string(numbers.size()) +
                 " numbers; the array has " + std::to_string(rank) + " dimensions");
   }
   index.resize(rank);
-  for (std::size_t i = 0; i < rank; ++i) {
-    index[i] = load_integer<std::uint32_t>(numbers[i].data(), Endian::little);
-  }
+  for (std::size_t i = 0; i < rank; ++i) index[i] = numbers[i];
 }
 
 }  // namespace
@@ -113,9 +111,10 @@ FlatTables Manifest::references(ByteSpan array, std::size_t rank) const {
 }
 
 std::uint64_t Manifest::reference_count() const {
-  const FlatTables arrays = required(root_.tables(manifest_field::kArrays), "arrays");
   std::uint64_t count = 0;
-  for (std::size_t i = 0; i < arrays.size(); ++i) count += references_of(arrays[i]).size();
+  for (const FlatTable array : required(root_.tables(manifest_field::kArrays), "arrays")) {
+    count += references_of(array).size();
+  }
   return count;
 }
 
@@ -155,7 +154,7 @@ ChunkReference Manifest::make_reference(const FlatTable& table) const {
   } else if (const auto compressed = table.bytes(manifest_field::kCompressedLocation)) {
     switch (const auto compression = root_.number<std::uint8_t>(manifest_field::kCompression, 1)) {
       case 0:
-        reference.object = {reinterpret_cast<const char*>(compressed->data()), compressed->size()};
+        reference.object = text_of(*compressed);
         break;
       case 1:
         reference.object = decompress_zstd(*compressed, kMaxLocationSize, dictionary_.get()).text();

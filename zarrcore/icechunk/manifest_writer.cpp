@@ -1,8 +1,10 @@
 #include "zarrcore/icechunk/manifest_writer.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 
-#include "zarrcore/icechunk/flat_builder.h"
+#include "zarrcore/icechunk/flatbuffers.h"
 #include "zarrcore/icechunk/mutable_file.h"
 
 namespace zarrcore::icechunk {
@@ -37,46 +39,25 @@ struct Hull {
   }
 };
 
-Index first_of(const ManifestPart& part) {
-  return {part.from.begin(), part.from.end()};
-}
-
-Index last_of(const ManifestPart& part) {
-  Index last(part.to.begin(), part.to.end());
-  for (std::uint64_t& each : last) --each;
-  return last;
-}
-
-void write_reference(FlatBuilder& builder, FlatBuilder::Place place, const Index& index,
-                     const ChunkReference& reference) {
+FlatTarget write_reference(FlatBuilder& builder, const Index& index,
+                           const ChunkReference& reference) {
   FlatFields fields;
-  fields.offset(0);
-  switch (reference.kind) {
-    case ChunkReference::Kind::inlined:
-      fields.offset(1);
-      break;
-    case ChunkReference::Kind::native:
-      fields.number(3, reference.length).structure(4, parse_id<ObjectId>(reference.object));
-      break;
-    case ChunkReference::Kind::external:
-      fields.number(3, reference.length).offset(5);
-      if (!reference.etag.empty()) fields.offset(6);
-      if (reference.last_modified != 0) fields.number(7, reference.last_modified);
-      break;
+  fields.offset(0, builder.numbers<std::uint32_t>(index));
+  if (reference.kind == ChunkReference::Kind::inlined) {
+    fields.offset(1, builder.bytes(reference.bytes));
+  } else {
+    fields.number(3, reference.length);
+  }
+  if (reference.kind == ChunkReference::Kind::native) {
+    fields.structure(4, parse_id<ObjectId>(reference.object));
+  }
+  if (reference.kind == ChunkReference::Kind::external) {
+    fields.offset(5, builder.text(reference.object));
+    if (!reference.etag.empty()) fields.offset(6, builder.text(reference.etag));
+    if (reference.last_modified != 0) fields.number(7, reference.last_modified);
   }
   if (reference.offset != 0) fields.number(2, reference.offset);
-  const auto table = builder.table(place, fields);
-  std::vector<std::byte> numbers(index.size() * sizeof(std::uint32_t));
-  for (std::size_t axis = 0; axis < index.size(); ++axis) {
-    store_integer(static_cast<std::uint32_t>(index[axis]), Endian::little,
-                  numbers.data() + axis * sizeof(std::uint32_t));
-  }
-  builder.structures(table[0], numbers, sizeof(std::uint32_t), sizeof(std::uint32_t));
-  if (reference.kind == ChunkReference::Kind::inlined) builder.bytes(table[1], reference.bytes);
-  if (reference.kind == ChunkReference::Kind::external) {
-    builder.text(table[5], reference.object);
-    if (!reference.etag.empty()) builder.text(table[6], reference.etag);
-  }
+  return builder.table(fields);
 }
 
 }  // namespace
@@ -103,7 +84,7 @@ std::vector<bool> ManifestWriter::find_changed(const std::vector<ManifestPart>& 
     changed[box_of(index)].add(index, index);
   }
   const auto is_in_one_box = [&](const ManifestPart& part) {
-    return box_of(first_of(part)) == box_of(last_of(part));
+    return box_of(part.first()) == box_of(part.last());
   };
   const bool keeps_large = std::ranges::all_of(parts, is_in_one_box);
   const auto is_large = [&](const ManifestPart& part) {
@@ -117,8 +98,8 @@ std::vector<bool> ManifestWriter::find_changed(const std::vector<ManifestPart>& 
     has_grown = false;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (is_changed[i]) continue;
-      const Index from = first_of(parts[i]);
-      const Index last = last_of(parts[i]);
+      const Index from = parts[i].first();
+      const Index last = parts[i].last();
       const Index box = box_of(from);
       const Index last_box = box_of(last);
       const auto hull = changed.find(box);
@@ -223,13 +204,7 @@ ManifestPart ManifestWriter::put_one(const Sources& sources, std::span<const Ent
   std::uint64_t size = 256;
   for (const Entry& entry : entries) size += entry.size;
   FlatBuilder builder(memory_size(size));
-  constexpr std::uint8_t kPlainLocations = 0;
-  const auto root = builder.table(
-      FlatBuilder::root(), FlatFields().structure(0, id).offset(1).number(3, kPlainLocations));
-  const auto array = builder.table(builder.offsets(root[1], 1),
-                                   FlatFields().structure(0, sources.array).offset(1));
-  FlatBuilder::Place place = builder.offsets(array[1], entries.size());
-  for (const Entry& entry : entries) {
+  const FlatTarget references = builder.vector(entries, [&](const Entry& entry) {
     const Index index = sources.chunks.index_of(entry.number);
     for (std::size_t axis = 0; axis < rank; ++axis) {
       const auto at = static_cast<std::uint32_t>(index[axis]);
@@ -237,15 +212,22 @@ ManifestPart ManifestWriter::put_one(const Sources& sources, std::span<const Ent
       part.to[axis] = std::max(part.to[axis], at + 1);
     }
     if (entry.source == kLog) {
-      write_reference(builder, place, index, log_.get(entry.place).reference);
-    } else {
-      write_reference(
-          builder, place, index,
-          sources.manifests[entry.source]->reference(sources.old_array, memory_size(entry.place)));
+      const ReferenceLog::Entry logged = log_.get(entry.place);
+      return write_reference(builder, index, logged.reference);
     }
-    place += sizeof(std::uint32_t);
-  }
-  const Buffer file = make_envelope(builder.content(), FileType::manifest, format_);
+    const Manifest& source = *sources.manifests[entry.source];
+    return write_reference(builder, index,
+                           source.reference(sources.old_array, memory_size(entry.place)));
+  });
+  const FlatTarget array =
+      builder.table(FlatFields().structure(0, sources.array).offset(1, references));
+  constexpr std::uint8_t kPlainLocations = 0;
+  const FlatTarget root =
+      builder.table(FlatFields()
+                        .structure(0, id)
+                        .offset(1, builder.vector(std::array{array}, std::identity()))
+                        .number(3, kPlainLocations));
+  const Buffer file = make_envelope(builder.finish(root), FileType::manifest, format_);
   put_file(files_, "manifests", id, file.span());
   written_[part.id] = {file.size(), static_cast<std::uint32_t>(entries.size())};
   return part;

@@ -33,7 +33,7 @@ class ManifestWriter {
                                   const ArrayChanges& chunks);
 
   // What a snapshot says of the manifests that have been put.
-  const std::map<std::string, ManifestFile>& written() const { return written_; }
+  const ManifestFiles& written() const { return written_; }
   // The numbers of all chunks of an array whose chunks came from another one.
   std::map<NodeId, std::vector<std::uint64_t>> copied;
 
@@ -61,7 +61,7 @@ class ManifestWriter {
   const ReferenceLog& log_;
   const Configuration& configuration_;
   std::uint64_t max_size_;  // of a manifest, not compressed
-  std::map<std::string, ManifestFile> written_;
+  ManifestFiles written_;
 };
 
 }  // namespace zarrcore::icechunk

@@ -51,25 +51,6 @@ class Merge {
     conflicts_.push_back('/' + std::string(path) + ' ' + std::string(problem));
   }
 
-  // What others have done to a node of our base.
-  struct Change {
-    std::string path;            // of the node now
-    const Node* node = nullptr;  // null if it is gone
-    bool is_moved = false;
-    bool is_updated = false;
-    bool has_chunks = false;
-  };
-  Change change_of(std::size_t base) const {
-    const Snapshot& snapshot = ours_.base();
-    const NodeId id = node_id(snapshot, base);
-    const auto path = paths_.find(id);
-    if (path == paths_.end()) return {};
-    const Node* node = theirs_.find(path->second);
-    if (node == nullptr) return {};
-    return {path->second, node, path->second != snapshot.path(base),
-            theirs_.document(*node) != snapshot.document(base), their_chunks_.contains(id)};
-  }
-
   // The node of `theirs_` with this id; end() if it is gone.
   ChangeSet::Nodes::const_iterator find_theirs(const NodeId& id) const {
     const auto place = places_.find(id);
@@ -95,100 +76,82 @@ class Merge {
   }
 
   void erase(std::size_t base) {
-    if (options_.given.contains(node_id(ours_.base(), base))) return;
+    const NodeId id = node_id(ours_.base(), base);
+    if (options_.given.contains(id)) return;
     const std::string_view path = ours_.base().path(base);
-    const Change change = change_of(base);
-    if (change.node == nullptr) return;
-    if (change.is_moved) {
-      const Node* own = ours_.find(change.path);
-      const bool is_same_move = own != nullptr && own->id == change.node->id;
+    const auto place = paths_.find(id);
+    const auto theirs = place != paths_.end() ? theirs_.nodes.find(place->second) : nodes_end();
+    if (theirs == nodes_end()) return;
+    if (theirs->first != path) {
+      const Node* own = ours_.find(theirs->first);
+      const bool is_same_move = own != nullptr && own->id == theirs->second.id;
       if (!is_same_move) note(path, "was deleted, and others have moved it");
       return;
     }
-    if ((change.is_updated || change.has_chunks) && !options_.our_deletions_win) {
+    const bool is_changed = theirs_.document(theirs->second) != ours_.base().document(base) ||
+                            their_chunks_.contains(id);
+    if (is_changed && !options_.our_deletions_win) {
       return note(path, "was deleted, and others have changed it");
     }
-    theirs_.erase(change.path);
+    theirs_.erase(path);
   }
 
-  // What our node becomes, which is taken from its place in `theirs_`. Nullopt if there is a
-  // conflict.
+  // What our node becomes, which is taken from its place in `theirs_`. Nullopt if it stays what it
+  // is there, and if there is a conflict. It was as it was given, or as in the base.
   std::optional<Node> merged_node(const ChangeSet::Nodes::value_type& ours) {
     const auto& [path, node] = ours;
-    Node merged = node;
     if (is_same(ours)) return take(ours, path);
     const auto given = options_.given.find(node.id);
-    if (given != options_.given.end()) return merged_given(ours, given->second);
-    if (!node.base) return merged;
-    const Change change = change_of(*node.base);
-    if (!ours_.is_kept(node)) {  // a copy, of a node that was erase()d
-      const auto position = theirs_.base().find(ours_.base().path(*node.base));
-      if (!position || node_id(theirs_.base(), *position) != node_id(ours_.base(), *node.base)) {
-        note(path, "was moved, and others have deleted it");
-        return std::nullopt;
-      }
-      merged.base = position;
-      return merged;
-    }
-    const bool is_moved = ours_.is_moved(ours);
-    const bool is_updated = ours_.is_updated(node);
-    const bool has_chunks = ours_.has_changed_chunks(node);
-    std::string_view problem;
-    if (change.node == nullptr) {
-      problem = "was changed, and others have deleted it";
-    } else if (change.is_moved) {
-      problem = "was changed, and others have moved it";
-    } else if (is_moved && (change.is_updated || change.has_chunks)) {
-      problem = "was moved, and others have changed it";
-    } else if (change.is_updated && (is_updated || has_chunks)) {
-      problem = "was changed, and others have changed its metadata";
-    } else if (change.has_chunks && is_updated &&
-               !has_same_chunks(*node.document, ours_.base().document(*node.base))) {
-      problem = "was resized, and others have changed its chunks";
-    }
-    if (!problem.empty()) {
-      note(path, problem);
-      return std::nullopt;
-    }
-    return take(ours, change.path);
-  }
-
-  // The same for a node that was given. Nullopt as well if it stays what it is in `theirs_`.
-  std::optional<Node> merged_given(const ChangeSet::Nodes::value_type& ours,
-                                   const GivenNode& given) {
-    const auto& [path, node] = ours;
+    const bool is_given = given != options_.given.end();
+    if (!is_given && !node.base) return node;
+    if (!is_given && !ours_.is_kept(node)) return merged_copy(ours);
+    const GivenNode old = is_given ? given->second
+                                   : GivenNode{std::string(ours_.base().path(*node.base)),
+                                               std::string(ours_.base().document(*node.base))};
     const std::string_view document = ours_.document(node);
-    const bool is_moved = path != given.path;
-    const bool is_updated = document != given.document;
+    const bool is_moved = path != old.path;
+    const bool is_updated = document != old.document;
     const bool has_chunks = ours_.has_changed_chunks(node);
     if (!is_moved && !is_updated && !has_chunks) return std::nullopt;
     const auto theirs = find_theirs(node.id);
-    if (theirs == nodes_end() || theirs->first != given.path) {
-      note(given.path, theirs == nodes_end() ? "was changed, and others have deleted it"
-                                             : "was changed, and others have moved it");
+    if (theirs == nodes_end() || theirs->first != old.path) {
+      note(old.path, theirs == nodes_end() ? "was changed, and others have deleted it"
+                                           : "was changed, and others have moved it");
       return std::nullopt;
     }
     const auto stored = theirs->second.document;
     const std::string_view their_document = theirs_.document(theirs->second);
-    const bool others_update = their_document != given.document;
+    const bool others_update = their_document != old.document;
     const bool others_put = their_chunks_.contains(node.id);
     std::string_view problem;
     if (is_moved && (others_update || others_put)) {
       problem = "was moved, and others have changed it";
-    } else if (others_update && is_updated && their_document != document) {
+    } else if (others_update && (is_updated || (has_chunks && !is_given))) {
       problem = "was changed, and others have changed its metadata";
-    } else if (others_update && has_chunks && !has_same_chunks(their_document, given.document)) {
+    } else if (others_update && has_chunks && !has_same_chunks(their_document, old.document)) {
       problem = "was changed, and others have resized it";
-    } else if (is_updated && others_put && !has_same_chunks(document, given.document)) {
+    } else if (is_updated && others_put && !has_same_chunks(document, old.document)) {
       problem = "was resized, and others have changed its chunks";
     }
     if (!problem.empty()) {
       note(path, problem);
       return std::nullopt;
     }
-    Node merged = take(ours, given.path);
+    Node merged = take(ours, old.path);
     if (!is_updated) merged.document = stored;
     return merged;
+  }
+
+  // The same for a copy, of a node that was erase()d.
+  std::optional<Node> merged_copy(const ChangeSet::Nodes::value_type& ours) {
+    Node merged = ours.second;
+    const std::size_t old = *merged.base;
+    merged.base = theirs_.base().find(ours_.base().path(old));
+    if (merged.base && node_id(theirs_.base(), *merged.base) == node_id(ours_.base(), old)) {
+      return merged;
+    }
+    note(ours.first, "was moved, and others have deleted it");
+    return std::nullopt;
   }
 
   // Whether it is the same node in `theirs_`, but for its chunks.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "zarrcore/icechunk/change_set.h"
-#include "zarrcore/icechunk/snapshot_writer.h"
+#include "zarrcore/icechunk/transaction_log.h"
 
 namespace zarrcore::icechunk {
 

@@ -5,7 +5,7 @@
 
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/icechunk/formats.h"
+#include "zarrcore/icechunk/repository.h"
 #include "zarrcore/store/locks.h"
 
 namespace zarrcore::icechunk {

@@ -14,6 +14,7 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -36,6 +37,14 @@ template <typename Id>
 Id parse_id(std::string_view text) {
   Id id{};
   parse_id(text, id);
+  return id;
+}
+
+// The id that has these bytes.
+template <typename Id>
+Id id_of(ByteSpan bytes) {
+  Id id{};
+  std::copy_n(bytes.begin(), id.size(), id.begin());
   return id;
 }
 

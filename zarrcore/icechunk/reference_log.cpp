@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "zarrcore/base/endian.h"
-#include "zarrcore/icechunk/containers.h"
+#include "zarrcore/icechunk/configuration.h"
 #include "zarrcore/store/local_files.h"
 
 namespace zarrcore::icechunk {

@@ -4,16 +4,19 @@
 #include <set>
 
 #include "zarrcore/base/path.h"
-#include "zarrcore/icechunk/formats.h"
+#include "zarrcore/icechunk/icechunk_store.h"
 #include "zarrcore/icechunk/mutable_file.h"
 #include "zarrcore/icechunk/repository_info.h"
-#include "zarrcore/icechunk/snapshot_writer.h"
+#include "zarrcore/icechunk/transaction_log.h"
 
 namespace zarrcore::icechunk {
 namespace {
 
 constexpr std::string_view kFirstSnapshot = "1CECHNKREP0F1RSTCMT0";
 constexpr std::string_view kMain = "main";
+
+using Kind = VersionName::Kind;
+using Refs = std::map<std::string, ObjectId>;
 
 // Names of folders in format 1, and alike in format 2.
 void check_ref_name(std::string_view name) {
@@ -43,36 +46,10 @@ ObjectId known_snapshot(const RepositoryInfo& info, std::string_view text) {
   return id;
 }
 
-Snapshot snapshot_file(Store& files, std::string_view id) {
-  const std::string key = join_path("snapshots", id);
-  return with_context({key}, [&] {
-    const auto file = is_object_id(id) ? files.get(key) : std::nullopt;
-    if (!file) throw Error("the snapshot does not exist");
-    return Snapshot(file->span(), id);
-  });
-}
-
-// Format 1 has no list of snapshots.
-std::string existing_snapshot(Store& files, std::string_view id) {
-  snapshot_file(files, id);
-  return std::string(id);
-}
-
-std::map<std::string, ObjectId>::iterator existing(std::map<std::string, ObjectId>& refs,
-                                                   std::string_view kind, std::string_view name) {
+Refs::iterator existing(Refs& refs, std::string_view name, const std::string& ref) {
   const auto it = refs.find(std::string(name));
-  if (it == refs.end()) {
-    throw Error(std::string(kind) + ' ' + std::string(name) + " does not exist");
-  }
+  if (it == refs.end()) throw Error(ref + " does not exist");
   return it;
-}
-
-[[noreturn]] void fail_as_existing(std::string_view kind, std::string_view name) {
-  throw Error(std::string(kind) + ' ' + std::string(name) + " already exists");
-}
-
-void check_deletable(std::string_view branch) {
-  if (branch == kMain) throw Error("branch main cannot be deleted");
 }
 
 // In format 1, Icechunk's own files have such names percent-encoded, and are not found by them.
@@ -87,17 +64,6 @@ void check_file_name(std::string_view name) {
                 "possible, without any of " +
                 std::string(kEncoded));
   }
-}
-
-// Makes the file of a branch or tag that has none.
-void create_ref(Store& files, const std::string& key, std::string_view kind, std::string_view name,
-                std::string_view snapshot) {
-  check_file_name(name);
-  const std::string id = existing_snapshot(files, snapshot);
-  change_ref(files, key, [&](const std::optional<std::string>& existing) {
-    if (existing) fail_as_existing(kind, name);
-    return id;
-  });
 }
 
 std::vector<std::pair<std::string, std::string>> text_properties(
@@ -148,16 +114,31 @@ void create_repository(Store& files, int format) {
   });
 }
 
-void create_branch(Store& files, std::string_view name, std::string_view snapshot) {
+void create_ref(Store& files, Kind kind, std::string_view name, std::string_view snapshot) {
+  const bool is_tag = kind == Kind::tag;
+  const std::string ref = describe({kind, std::string(name)});
   with_context(files.description(), [&] {
     check_ref_name(name);
     if (checked_format(files) == 1) {
-      return create_ref(files, branch_key(name), "branch", name, snapshot);
+      if (is_tag && files.has(tag_deletion_key(name))) throw Error(ref + " was deleted");
+      check_file_name(name);
+      read_snapshot(files, snapshot);  // there is no list of snapshots
+      return change_ref(files, is_tag ? tag_key(name) : branch_key(name),
+                        [&](const std::optional<std::string>& present) {
+                          if (present) throw Error(ref + " already exists");
+                          return std::string(snapshot);
+                        });
     }
     change_info(files, [&](RepositoryInfo& info, const std::string& backup) {
+      if (is_tag) info.check_enabled(kCreateTag, "new tags");
+      if (is_tag && std::ranges::binary_search(info.deleted_tags, name)) {
+        throw Error(ref + " was deleted");
+      }
       const ObjectId id = known_snapshot(info, snapshot);
-      if (!info.branches.emplace(name, id).second) fail_as_existing("branch", name);
-      info.note(UpdateType::branch_created, {std::string(name)}, backup);
+      Refs& refs = is_tag ? info.tags : info.branches;
+      if (!refs.emplace(name, id).second) throw Error(ref + " already exists");
+      info.note(is_tag ? UpdateType::tag_created : UpdateType::branch_created, {std::string(name)},
+                backup);
       return true;
     });
   });
@@ -172,23 +153,22 @@ void check_new_branch(Store& files, int format, std::string_view name) {
   } else if (const auto file = files.get(kRepositoryFile)) {
     exists = RepositoryInfo(file->span()).branches.contains(std::string(name));
   }
-  if (exists) fail_as_existing("branch", name);
+  if (exists) throw Error("branch " + std::string(name) + " already exists");
 }
 
 void reset_branch(Store& files, std::string_view name, std::string_view snapshot) {
+  const std::string ref = describe({Kind::branch, std::string(name)});
   with_context(files.description(), [&] {
     check_ref_name(name);
     if (checked_format(files) == 1) {
-      const std::string id = existing_snapshot(files, snapshot);
-      return change_ref(files, branch_key(name), [&](const std::optional<std::string>& existing) {
-        if (!existing) {
-          throw Error("branch " + std::string(name) + " does not exist");
-        }
-        return id;
+      read_snapshot(files, snapshot);
+      return change_ref(files, branch_key(name), [&](const std::optional<std::string>& present) {
+        if (!present) throw Error(ref + " does not exist");
+        return std::string(snapshot);
       });
     }
     change_info(files, [&](RepositoryInfo& info, const std::string& backup) {
-      const auto branch = existing(info.branches, "branch", name);
+      const auto branch = existing(info.branches, name, ref);
       const ObjectId previous = branch->second;
       branch->second = known_snapshot(info, snapshot);
       info.note(UpdateType::branch_reset, {std::string(name), previous}, backup);
@@ -197,65 +177,35 @@ void reset_branch(Store& files, std::string_view name, std::string_view snapshot
   });
 }
 
-void delete_branch(Store& files, std::string_view name) {
+void delete_ref(Store& files, Kind kind, std::string_view name) {
+  const bool is_tag = kind == Kind::tag;
+  const std::string ref = describe({kind, std::string(name)});
   with_context(files.description(), [&] {
     check_ref_name(name);
-    check_deletable(name);
+    if (!is_tag && name == kMain) throw Error("branch main cannot be deleted");
     if (checked_format(files) == 1) {
-      return remove_file(files, branch_key(name), [&](bool exists) {
-        if (!exists) throw Error("branch " + std::string(name) + " does not exist");
-      });
-    }
-    change_info(files, [&](RepositoryInfo& info, const std::string& backup) {
-      const auto branch = existing(info.branches, "branch", name);
-      info.note(UpdateType::branch_deleted, {std::string(name), branch->second}, backup);
-      info.branches.erase(branch);
-      return true;
-    });
-  });
-}
-
-void create_tag(Store& files, std::string_view name, std::string_view snapshot) {
-  with_context(files.description(), [&] {
-    check_ref_name(name);
-    if (checked_format(files) == 1) {
-      if (files.has(tag_deletion_key(name))) {
-        throw Error("tag " + std::string(name) + " was deleted");
+      if (!is_tag) {
+        return remove_file(files, branch_key(name), [&](bool exists) {
+          if (!exists) throw Error(ref + " does not exist");
+        });
       }
-      return create_ref(files, tag_key(name), "tag", name, snapshot);
-    }
-    change_info(files, [&](RepositoryInfo& info, const std::string& backup) {
-      info.check_enabled(kCreateTag, "new tags");
-      if (std::ranges::binary_search(info.deleted_tags, name)) {
-        throw Error("tag " + std::string(name) + " was deleted");
-      }
-      const ObjectId id = known_snapshot(info, snapshot);
-      if (!info.tags.emplace(name, id).second) fail_as_existing("tag", name);
-      info.note(UpdateType::tag_created, {std::string(name)}, backup);
-      return true;
-    });
-  });
-}
-
-void delete_tag(Store& files, std::string_view name) {
-  with_context(files.description(), [&] {
-    check_ref_name(name);
-    if (checked_format(files) == 1) {
-      if (!files.has(tag_key(name))) {
-        throw Error("tag " + std::string(name) + " does not exist");
-      }
+      if (!files.has(tag_key(name))) throw Error(ref + " does not exist");
       return change_file(files, tag_deletion_key(name), [&](const std::optional<Buffer>& content) {
-        if (content) throw Error("tag " + std::string(name) + " was deleted");
+        if (content) throw Error(ref + " was deleted");
         return std::optional(NewContent{Buffer(0)});
       });
     }
     change_info(files, [&](RepositoryInfo& info, const std::string& backup) {
-      info.check_enabled(kDeleteTag, "deleting tags");
-      const auto tag = existing(info.tags, "tag", name);
-      info.note(UpdateType::tag_deleted, {std::string(name), tag->second}, backup);
-      info.tags.erase(tag);
-      info.deleted_tags.emplace_back(name);
-      std::ranges::sort(info.deleted_tags);
+      if (is_tag) info.check_enabled(kDeleteTag, "deleting tags");
+      Refs& refs = is_tag ? info.tags : info.branches;
+      const auto found = existing(refs, name, ref);
+      info.note(is_tag ? UpdateType::tag_deleted : UpdateType::branch_deleted,
+                {std::string(name), found->second}, backup);
+      refs.erase(found);
+      if (is_tag) {
+        info.deleted_tags.emplace_back(name);
+        std::ranges::sort(info.deleted_tags);
+      }
       return true;
     });
   });
@@ -266,27 +216,22 @@ std::vector<SnapshotInfo> ancestry(Store& files, std::string_view snapshot, std:
     std::vector<SnapshotInfo> found;
     std::set<std::string> seen;  // damaged files must not lead in a circle
     std::string id(snapshot);
-    const auto add = [&](const std::optional<ObjectId>& parent, std::uint64_t time,
-                         std::string_view message, const std::vector<Property>& properties,
-                         int format) {
+    const auto add = [&](const SnapshotRecord& record, int format) {
       if (!seen.insert(id).second) throw Error("snapshot " + id + " is its own ancestor");
-      found.push_back({id, parent ? id_text(*parent) : std::string(), time, std::string(message),
-                       text_properties(properties, format)});
+      found.push_back({id, record.parent ? id_text(*record.parent) : std::string(), record.time,
+                       record.message, text_properties(record.properties, format)});
       id = found.back().parent;
     };
     if (format_at(files) == 1) {
       while (!id.empty() && found.size() < most) {
-        const Snapshot file = snapshot_file(files, id);
-        add(file.parent(), file.time(), file.message(), file.properties(), file.format());
+        const Snapshot file = read_snapshot(files, id);
+        add(file.record(), file.format());
       }
       return found;
     }
-    const auto file = files.get(kRepositoryFile);
-    if (!file) throw Error("the repository has been removed");
-    const RepositoryInfo info(file->span());
+    const RepositoryInfo info = RepositoryInfo::read(files);
     while (!id.empty() && found.size() < most) {
-      const SnapshotRecord& record = info.snapshots.at(known_snapshot(info, id));
-      add(record.parent, record.time, record.message, record.properties, 2);
+      add(info.snapshots.at(known_snapshot(info, id)), 2);
     }
     return found;
   });

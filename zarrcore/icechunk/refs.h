@@ -5,12 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "zarrcore/base/api.h"
+#include "zarrcore/icechunk/repository.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore::icechunk {
@@ -19,17 +21,16 @@ namespace zarrcore::icechunk {
 // values.
 ZARRCORE_API void create_repository(Store& files, int format = 2);
 
-// `snapshot` is the id of a snapshot of the repository.
-ZARRCORE_API void create_branch(Store& files, std::string_view name, std::string_view snapshot);
-// Throws Error if create_branch() would, because of the name. `format` is the repository's.
+// Makes a branch or a tag. `snapshot` is the id of a snapshot of the repository.
+ZARRCORE_API void create_ref(Store& files, VersionName::Kind kind, std::string_view name,
+                             std::string_view snapshot);
+// Throws Error if create_ref() of a branch would, because of the name. `format` is the
+// repository's.
 void check_new_branch(Store& files, int format, std::string_view name);
 // Makes another snapshot the newest of the branch.
 ZARRCORE_API void reset_branch(Store& files, std::string_view name, std::string_view snapshot);
-// The branch main cannot be deleted.
-ZARRCORE_API void delete_branch(Store& files, std::string_view name);
-// The name of a deleted tag cannot be used again.
-ZARRCORE_API void create_tag(Store& files, std::string_view name, std::string_view snapshot);
-ZARRCORE_API void delete_tag(Store& files, std::string_view name);
+// The branch main cannot be deleted. The name of a deleted tag cannot be used again.
+ZARRCORE_API void delete_ref(Store& files, VersionName::Kind kind, std::string_view name);
 
 struct SnapshotInfo {
   std::string id;
@@ -41,5 +42,12 @@ struct SnapshotInfo {
 // A snapshot and those before it, the newest first, at most `most`.
 ZARRCORE_API std::vector<SnapshotInfo> ancestry(Store& files, std::string_view snapshot,
                                                 std::size_t most = SIZE_MAX);
+
+// The files of a repository that no snapshot reaches: what failed commits and killed programs
+// leave. The keys of snapshots, manifests, chunks and logs of transactions that neither the history
+// of a branch or a tag reaches nor, in format 2, any snapshot that the repository lists. A commit
+// that ends meanwhile keeps its files, but those of a running transaction are among them: what is
+// young must stay. Throws Error if anything that is reached cannot be read.
+ZARRCORE_API std::vector<std::string> unreferenced_files(const std::shared_ptr<Store>& files);
 
 }  // namespace zarrcore::icechunk

@@ -15,11 +15,22 @@
 #include <string_view>
 #include <vector>
 
-#include "zarrcore/icechunk/flatbuffers.h"
+#include "zarrcore/base/json.h"
 #include "zarrcore/store/document_requests.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore::icechunk {
+
+// In format 2.
+inline constexpr std::string_view kRepositoryFile = "repo";
+// The configuration in format 1.
+inline constexpr std::string_view kConfigFile = "config.yaml";
+
+// The keys of the files of a branch and a tag in format 1, and of the file that says that the tag
+// was deleted. The tag's file stays.
+std::string branch_key(std::string_view name);
+std::string tag_key(std::string_view name);
+std::string tag_deletion_key(std::string_view name);
 
 // What selects a snapshot of a repository.
 struct VersionName {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <span>
+
+#include "zarrcore/icechunk/repository.h"
 
 namespace zarrcore::icechunk {
 namespace {
@@ -36,25 +39,18 @@ std::optional<std::string> owned(std::optional<std::string_view> text) {
 }
 
 std::optional<std::string> owned_bytes(std::optional<ByteSpan> bytes) {
-  if (!bytes) return std::nullopt;
-  return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-}
-
-ObjectId id_at(ByteSpan bytes) {
-  ObjectId id{};
-  std::copy_n(bytes.begin(), id.size(), id.begin());
-  return id;
+  return bytes ? std::optional<std::string>(text_of(*bytes)) : std::nullopt;
 }
 
 ObjectId id_in(const FlatTable& table, unsigned field) {
-  return id_at(required(table.structure(field, kObjectIdSize), "id"));
+  return id_of<ObjectId>(required(table.structure(field, kObjectIdSize), "id"));
 }
 
 std::vector<std::uint16_t> numbers_in(const FlatTable& table, unsigned field) {
   std::vector<std::uint16_t> numbers;
-  const auto elements = table.structures(field, sizeof(std::uint16_t));
-  for (std::size_t i = 0; elements && i < elements->size(); ++i) {
-    numbers.push_back(load_integer<std::uint16_t>((*elements)[i].data(), Endian::little));
+  for (const std::uint16_t number :
+       table.vector<std::uint16_t>(field).value_or(FlatVector<std::uint16_t>())) {
+    numbers.push_back(number);
   }
   return numbers;
 }
@@ -63,12 +59,11 @@ Update::Status read_status(const FlatTable& table) {
   return {table.number<std::uint8_t>(0), table.number<std::uint64_t>(1), owned(table.text(2))};
 }
 
-void write_status(FlatBuilder& builder, FlatBuilder::Place place, const Update::Status& status) {
+FlatTarget write_status(FlatBuilder& builder, const Update::Status& status) {
   FlatFields fields;
   fields.number(1, status.set_at).number(0, status.availability);
-  if (status.reason) fields.offset(2);
-  const auto table = builder.table(place, fields);
-  if (status.reason) builder.text(table[2], *status.reason);
+  if (status.reason) fields.offset(2, builder.text(*status.reason));
+  return builder.table(fields);
 }
 
 Update read_update(const FlatTable& table) {
@@ -101,33 +96,26 @@ Update read_update(const FlatTable& table) {
   return update;
 }
 
-void write_update(FlatBuilder& builder, FlatBuilder::Place place, const Update& update) {
-  FlatFields fields;
-  fields.number(2, update.time).number(0, update.type).offset(1);
-  if (update.backup) fields.offset(3);
-  const auto table = builder.table(place, fields);
+FlatTarget write_update(FlatBuilder& builder, const Update& update) {
   FlatFields content;
   for (unsigned i = 0; i < update.fields.size(); ++i) {
     const Update::Field& each = update.fields[i];
-    if (const auto* id = std::get_if<ObjectId>(&each)) {
+    if (const auto* text = std::get_if<std::string>(&each)) {
+      content.offset(i, builder.text(*text));
+    } else if (const auto* id = std::get_if<ObjectId>(&each)) {
       content.structure(i, *id);
     } else if (const auto* byte = std::get_if<std::uint8_t>(&each)) {
       content.number(i, *byte);
     } else if (const auto* number = std::get_if<std::uint16_t>(&each)) {
       content.number(i, *number);
     } else {
-      content.offset(i);
+      content.offset(i, write_status(builder, std::get<Update::Status>(each)));
     }
   }
-  const auto inner = builder.table(table[1], content);
-  for (unsigned i = 0; i < update.fields.size(); ++i) {
-    const Update::Field& each = update.fields[i];
-    if (const auto* text = std::get_if<std::string>(&each)) builder.text(inner[i], *text);
-    if (const auto* status = std::get_if<Update::Status>(&each)) {
-      write_status(builder, inner[i], *status);
-    }
-  }
-  if (update.backup) builder.text(table[3], *update.backup);
+  FlatFields fields;
+  fields.number(2, update.time).number(0, update.type).offset(1, builder.table(content));
+  if (update.backup) fields.offset(3, builder.text(*update.backup));
+  return builder.table(fields);
 }
 
 std::uint64_t now() {
@@ -151,49 +139,57 @@ RepositoryInfo::RepositoryInfo(ByteSpan file) {
   const FlatTables records = required(info.tables(info_field::kSnapshots), "snapshots");
   std::vector<ObjectId> ids;
   ids.reserve(records.size());
-  for (std::size_t i = 0; i < records.size(); ++i) ids.push_back(id_in(records[i], 0));
-  const auto id_of = [&](std::int64_t index) {
+  for (const FlatTable record : records) ids.push_back(id_in(record, 0));
+  const auto id_at = [&](std::int64_t index) {
     if (index < 0 || index >= static_cast<std::int64_t>(ids.size())) {
       throw Error("it has " + std::to_string(ids.size()) + " snapshots; one is numbered " +
                   std::to_string(index));
     }
     return ids[static_cast<std::size_t>(index)];
   };
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const FlatTable record = records[i];
+  for (const FlatTable record : records) {
     SnapshotRecord snapshot;
     const auto parent = static_cast<std::int32_t>(record.number<std::uint32_t>(1));
-    if (parent != -1) snapshot.parent = id_of(parent);
+    if (parent != -1) snapshot.parent = id_at(parent);
     snapshot.time = record.number<std::uint64_t>(2);
     snapshot.message = required(record.text(3), "message of a snapshot");
     snapshot.properties = read_properties(record, 4);
-    const auto logs = record.structures(5, kObjectIdSize);
-    for (std::size_t k = 0; logs && k < logs->size(); ++k) {
-      snapshot.pruned_logs.push_back(id_at((*logs)[k]));
+    for (const ByteSpan log :
+         record.vector<ByteSpan>(5, kObjectIdSize).value_or(FlatVector<ByteSpan>())) {
+      snapshot.pruned_logs.push_back(id_of<ObjectId>(log));
     }
-    if (!snapshots.emplace(ids[i], std::move(snapshot)).second) {
-      throw Error("it has snapshot " + id_text(ids[i]) + " twice");
+    const ObjectId id = id_in(record, 0);
+    if (!snapshots.emplace(id, std::move(snapshot)).second) {
+      throw Error("it has snapshot " + id_text(id) + " twice");
     }
   }
   for (auto [refs, number] :
        {std::pair(&tags, info_field::kTags), {&branches, info_field::kBranches}}) {
-    const FlatTables tables = required(info.tables(number), "branches or tags");
-    for (std::size_t i = 0; i < tables.size(); ++i) {
-      const auto name = required(tables[i].text(0), "name of a branch or tag");
-      (*refs)[std::string(name)] = id_of(tables[i].number<std::uint32_t>(1));
+    for (const FlatTable ref : required(info.tables(number), "branches or tags")) {
+      const auto name = required(ref.text(0), "name of a branch or tag");
+      (*refs)[std::string(name)] = id_at(ref.number<std::uint32_t>(1));
     }
   }
-  const FlatTexts deleted = required(info.texts(info_field::kDeletedTags), "deleted tags");
-  for (std::size_t i = 0; i < deleted.size(); ++i) deleted_tags.emplace_back(deleted[i]);
+  for (const std::string_view tag :
+       required(info.vector<std::string_view>(info_field::kDeletedTags), "deleted tags")) {
+    deleted_tags.emplace_back(tag);
+  }
   properties = read_properties(info, info_field::kProperties);
-  const FlatTables entries = required(info.tables(info_field::kUpdates), "log");
-  for (std::size_t i = 0; i < entries.size(); ++i) updates.push_back(read_update(entries[i]));
+  for (const FlatTable update : required(info.tables(info_field::kUpdates), "log")) {
+    updates.push_back(read_update(update));
+  }
   if (updates.empty()) throw Error("its log is empty");
   older_updates = owned(info.text(info_field::kOlderUpdates));
   config = owned_bytes(info.bytes(info_field::kConfig));
   enabled_features = numbers_in(info, info_field::kEnabled);
   disabled_features = numbers_in(info, info_field::kDisabled);
   extra = owned_bytes(info.bytes(info_field::kExtra));
+}
+
+RepositoryInfo RepositoryInfo::read(Store& files) {
+  const auto file = files.get(kRepositoryFile);
+  if (!file) throw Error("the repository has been removed");
+  return RepositoryInfo(file->span());
 }
 
 void RepositoryInfo::check_online() const {
@@ -228,70 +224,51 @@ void RepositoryInfo::note(UpdateType type, std::vector<Update::Field> fields,
 }
 
 Buffer RepositoryInfo::file() const {
-  FlatBuilder builder;
-  FlatFields fields;
-  fields.number(info_field::kVersion, static_cast<std::uint8_t>(kFormat));
-  for (const unsigned each :
-       {info_field::kTags, info_field::kBranches, info_field::kDeletedTags, info_field::kSnapshots,
-        info_field::kStatus, info_field::kProperties, info_field::kUpdates}) {
-    fields.offset(each);
-  }
-  if (older_updates) fields.offset(info_field::kOlderUpdates);
-  if (config) fields.offset(info_field::kConfig);
-  if (!enabled_features.empty()) fields.offset(info_field::kEnabled);
-  if (!disabled_features.empty()) fields.offset(info_field::kDisabled);
-  if (extra) fields.offset(info_field::kExtra);
-  const auto root = builder.table(FlatBuilder::root(), fields);
   std::map<ObjectId, std::uint32_t> indexes;
   for (const auto& [id, record] : snapshots) {
     indexes.emplace_hint(indexes.end(), id, static_cast<std::uint32_t>(indexes.size()));
   }
-  for (const auto& [refs, number] :
-       {std::pair(&tags, info_field::kTags), {&branches, info_field::kBranches}}) {
-    FlatBuilder::Place each = builder.offsets(root[number], refs->size());
-    for (const auto& [name, id] : *refs) {
-      const auto table = builder.table(each, FlatFields().offset(0).number(1, indexes.at(id)));
-      builder.text(table[0], name);
-      each += sizeof(std::uint32_t);
-    }
-  }
-  builder.texts(root[info_field::kDeletedTags], deleted_tags);
-  FlatBuilder::Place each = builder.offsets(root[info_field::kSnapshots], snapshots.size());
-  for (const auto& [id, record] : snapshots) {
+  FlatBuilder builder;
+  const auto write_text = [&](const std::string& text) { return builder.text(text); };
+  const auto write_ref = [&](const auto& ref) {
+    const auto& [name, id] = ref;
+    return builder.table(FlatFields().offset(0, builder.text(name)).number(1, indexes.at(id)));
+  };
+  const auto write_snapshot = [&](const auto& snapshot) {
+    const auto& [id, record] = snapshot;
     FlatFields own;
     own.number(2, record.time)
         .structure(0, id)
         .number(1, record.parent ? indexes.at(*record.parent) : UINT32_MAX)
-        .offset(3)
-        .offset(4);
-    if (!record.pruned_logs.empty()) own.offset(5);
-    const auto table = builder.table(each, own);
-    builder.text(table[3], record.message);
-    write_properties(builder, table[4], record.properties);
+        .offset(3, builder.text(record.message))
+        .offset(4, write_properties(builder, record.properties));
     if (!record.pruned_logs.empty()) {
-      builder.structures(table[5], std::as_bytes(std::span(record.pruned_logs)), kObjectIdSize, 1);
+      const auto logs = std::as_bytes(std::span(record.pruned_logs));
+      own.offset(5, builder.structures(logs, kObjectIdSize, 1));
     }
-    each += sizeof(std::uint32_t);
+    return builder.table(own);
+  };
+  FlatFields fields;
+  fields.number(info_field::kVersion, static_cast<std::uint8_t>(kFormat))
+      .offset(info_field::kTags, builder.vector(tags, write_ref))
+      .offset(info_field::kBranches, builder.vector(branches, write_ref))
+      .offset(info_field::kDeletedTags, builder.vector(deleted_tags, write_text))
+      .offset(info_field::kSnapshots, builder.vector(snapshots, write_snapshot))
+      .offset(info_field::kStatus, write_status(builder, status))
+      .offset(info_field::kProperties, write_properties(builder, properties))
+      .offset(info_field::kUpdates, builder.vector(updates, [&](const Update& update) {
+        return write_update(builder, update);
+      }));
+  for (const auto& [text, number] :
+       {std::pair(&config, info_field::kConfig), {&extra, info_field::kExtra}}) {
+    if (*text) fields.offset(number, builder.bytes(std::as_bytes(std::span(**text))));
   }
-  write_status(builder, root[info_field::kStatus], status);
-  write_properties(builder, root[info_field::kProperties], properties);
-  each = builder.offsets(root[info_field::kUpdates], updates.size());
-  for (const Update& update : updates) {
-    write_update(builder, each, update);
-    each += sizeof(std::uint32_t);
-  }
-  if (older_updates) builder.text(root[info_field::kOlderUpdates], *older_updates);
-  if (config) builder.bytes(root[info_field::kConfig], std::as_bytes(std::span(*config)));
+  if (older_updates) fields.offset(info_field::kOlderUpdates, builder.text(*older_updates));
   for (const auto& [features, number] : {std::pair(&enabled_features, info_field::kEnabled),
                                          {&disabled_features, info_field::kDisabled}}) {
-    std::vector<std::byte> bytes(features->size() * sizeof(std::uint16_t));
-    for (std::size_t i = 0; i < features->size(); ++i) {
-      store_integer((*features)[i], Endian::little, bytes.data() + i * sizeof(std::uint16_t));
-    }
-    if (!bytes.empty()) builder.structures(root[number], bytes, sizeof(std::uint16_t), 2);
+    if (!features->empty()) fields.offset(number, builder.numbers<std::uint16_t>(*features));
   }
-  if (extra) builder.bytes(root[info_field::kExtra], std::as_bytes(std::span(*extra)));
-  return make_envelope(builder.content(), FileType::repository, kFormat);
+  return make_envelope(builder.finish(builder.table(fields)), FileType::repository, kFormat);
 }
 
 std::uint64_t time_after(std::uint64_t last) {

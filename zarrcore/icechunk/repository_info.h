@@ -11,19 +11,10 @@
 #include <vector>
 
 #include "zarrcore/base/buffer.h"
-#include "zarrcore/icechunk/object_file.h"
-#include "zarrcore/icechunk/properties.h"
+#include "zarrcore/icechunk/snapshot.h"
+#include "zarrcore/store/store.h"
 
 namespace zarrcore::icechunk {
-
-// What a snapshot's entry says. It stands in the snapshot's own file as well.
-struct SnapshotRecord {
-  std::optional<ObjectId> parent;
-  std::uint64_t time = 0;  // in microseconds since 1970
-  std::string message;
-  std::vector<Property> properties;
-  std::vector<ObjectId> pruned_logs;  // the logs of ancestors that were removed, oldest first
-};
 
 // What happened to a repository, as the log numbers it.
 enum class UpdateType : std::uint8_t {
@@ -59,6 +50,8 @@ struct RepositoryInfo {
   // `file` is the one called `repo`. Throws Error when it is damaged, or says something that could
   // not be written again.
   explicit RepositoryInfo(ByteSpan file);
+  // Of the repository that `files` hold. Throws Error when it has been removed.
+  static RepositoryInfo read(Store& files);
 
   // Throws Error unless the repository is online.
   void check_online() const;

@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <span>
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/icechunk/object_file.h"
 
 namespace zarrcore::icechunk {
 namespace {
 
 // Comparing longer paths would take too long if many of them share their text.
 constexpr std::size_t kMaxPathSize = 64 << 10;
-// From and to, of 32 bits each.
-constexpr std::size_t kExtentSize = 8;
 // An offset, another to the field table, an id.
 constexpr std::uint64_t kMinManifestRefSize = 4 + 4 + kObjectIdSize;
 // The structure of format 1: an id, a size, a count, with padding behind the first and the last.
@@ -61,8 +59,90 @@ std::string_view path_of(const FlatTable& node) {
   return required(node.text(snapshot_field::kPath), "path of a node").substr(1);
 }
 
-FlatStructures extents_of(const FlatTable& ref) {
-  return required(ref.structures(snapshot_field::kExtents, kExtentSize), "extents of a manifest");
+// In format 1, a structure of two numbers for each dimension: its length and that of its chunks.
+std::optional<FlatVector<ByteSpan>> shape_v1(const FlatTable& data) {
+  return data.vector<ByteSpan>(snapshot_field::kShape, 2 * sizeof(std::uint64_t));
+}
+
+// In format 2, the shape of format 1 is empty.
+void write_shape(FlatBuilder& builder, FlatFields& data, int format,
+                 const std::vector<Snapshot::Dimension>& dimensions) {
+  std::vector<std::uint64_t> lengths;
+  if (format == 1) {
+    for (const auto& [length, chunks, name] : dimensions) {
+      lengths.insert(lengths.end(), {length, chunks == 0 ? 0 : (length - 1) / chunks + 1});
+    }
+  }
+  data.offset(snapshot_field::kShape, builder.numbers<std::uint64_t>(lengths, 2));
+  if (format == 1) return;
+  data.offset(snapshot_field::kShapeV2,
+              builder.vector(dimensions, [&](const Snapshot::Dimension& dimension) {
+                const auto chunks = static_cast<std::uint32_t>(dimension.chunk_count);
+                return builder.table(FlatFields().number(0, dimension.length).number(1, chunks));
+              }));
+}
+
+FlatTarget write_array(FlatBuilder& builder, int format, const NewNode& node) {
+  FlatFields data;
+  write_shape(builder, data, format, node.dimensions);
+  if (node.has_dimension_names) {
+    data.offset(snapshot_field::kDimensionNames,
+                builder.vector(node.dimensions, [&](const Snapshot::Dimension& dimension) {
+                  FlatFields name;
+                  if (dimension.name) name.offset(0, builder.text(*dimension.name));
+                  return builder.table(name);
+                }));
+  }
+  data.offset(
+      snapshot_field::kManifests, builder.vector(node.manifests, [&](const ManifestPart& part) {
+        std::vector<std::uint32_t> extents;
+        for (std::size_t axis = 0; axis < part.from.size(); ++axis) {
+          extents.insert(extents.end(), {part.from[axis], part.to[axis]});
+        }
+        return builder.table(
+            FlatFields()
+                .structure(snapshot_field::kManifestId, parse_id<ObjectId>(part.id))
+                .offset(snapshot_field::kExtents, builder.numbers<std::uint32_t>(extents, 2)));
+      }));
+  return builder.table(data);
+}
+
+FlatTarget write_node(FlatBuilder& builder, int format, const NewNode& node) {
+  const auto type = static_cast<std::uint8_t>(node.is_array ? kArray : kGroup);
+  return builder.table(
+      FlatFields()
+          .structure(snapshot_field::kNodeId, node.id)
+          .offset(snapshot_field::kPath, builder.text('/' + std::string(node.path)))
+          .offset(snapshot_field::kUserData, builder.bytes(std::as_bytes(std::span(node.document))))
+          .offset(snapshot_field::kData,
+                  node.is_array ? write_array(builder, format, node) : builder.table(FlatFields()))
+          .number(snapshot_field::kDataType, type));
+}
+
+// The order of ids as texts is that of their bytes. In format 2, the list of format 1 is empty.
+void write_manifest_files(FlatBuilder& builder, FlatFields& root, int format,
+                          const ManifestFiles& manifests) {
+  Buffer structures(format == 1 ? manifests.size() * kManifestFileSize : 0);
+  std::ranges::fill(structures.span(), std::byte{0});
+  if (format == 1) {
+    std::byte* place = structures.data();
+    for (const auto& [text, file] : manifests) {
+      std::ranges::copy(parse_id<ObjectId>(text), place);
+      store_integer(file.size, Endian::little, place + kSizePlace);
+      store_integer(file.reference_count, Endian::little, place + kCountPlace);
+      place += kManifestFileSize;
+    }
+  }
+  root.offset(snapshot_field::kManifestFiles,
+              builder.structures(structures.span(), kManifestFileSize, sizeof(std::uint64_t)));
+  if (format == 1) return;
+  root.offset(snapshot_field::kManifestFilesV2, builder.vector(manifests, [&](const auto& item) {
+    const auto& [text, file] = item;
+    return builder.table(FlatFields()
+                             .number(snapshot_field::kFileSize, file.size)
+                             .structure(snapshot_field::kFileId, parse_id<ObjectId>(text))
+                             .number(snapshot_field::kFileReferences, file.reference_count));
+  }));
 }
 
 }  // namespace
@@ -88,22 +168,20 @@ Snapshot::Snapshot(ByteSpan file, std::string_view id)
 }
 
 void Snapshot::load_manifest_files() {
-  if (const auto files = root_.structures(snapshot_field::kManifestFiles, kManifestFileSize)) {
-    for (std::size_t i = 0; i < files->size(); ++i) {
-      const ByteSpan file = (*files)[i];
-      manifest_files_[id_text(file.first(kObjectIdSize))] = {
-          load_integer<std::uint64_t>(file.data() + kSizePlace, Endian::little),
-          load_integer<std::uint32_t>(file.data() + kCountPlace, Endian::little)};
-    }
+  using Structures = FlatVector<ByteSpan>;
+  for (const ByteSpan file :
+       root_.vector<ByteSpan>(snapshot_field::kManifestFiles, kManifestFileSize)
+           .value_or(Structures())) {
+    manifest_files_[id_text(file.first(kObjectIdSize))] = {
+        load_integer<std::uint64_t>(file.data() + kSizePlace, Endian::little),
+        load_integer<std::uint32_t>(file.data() + kCountPlace, Endian::little)};
   }
-  if (const auto files = root_.tables(snapshot_field::kManifestFilesV2)) {
-    for (std::size_t i = 0; i < files->size(); ++i) {
-      const FlatTable file = (*files)[i];
-      const auto id = file.structure(snapshot_field::kFileId, kObjectIdSize);
-      manifest_files_[id_text(required(id, "id of a manifest"))] = {
-          file.number<std::uint64_t>(snapshot_field::kFileSize),
-          file.number<std::uint32_t>(snapshot_field::kFileReferences)};
-    }
+  for (const FlatTable file :
+       root_.tables(snapshot_field::kManifestFilesV2).value_or(FlatTables())) {
+    const auto id = file.structure(snapshot_field::kFileId, kObjectIdSize);
+    manifest_files_[id_text(required(id, "id of a manifest"))] = {
+        file.number<std::uint64_t>(snapshot_field::kFileSize),
+        file.number<std::uint32_t>(snapshot_field::kFileReferences)};
   }
 }
 
@@ -121,7 +199,7 @@ void Snapshot::check_manifest_files() const {
     bytes += refs.size() * kMinManifestRefSize;
     if (bytes > content_.size())
       throw Error("arrays have more manifests than the file has room for");
-    for (std::size_t i = 0; i < refs.size(); ++i) used.insert(manifest_id(refs[i]));
+    for (const FlatTable ref : refs) used.insert(manifest_id(ref));
   }
   if (!knows_all) return;
   for (const std::string& id : used) {
@@ -188,84 +266,69 @@ ByteSpan Snapshot::id(std::size_t node) const {
 }
 
 std::string_view Snapshot::document(std::size_t node) const {
-  const ByteSpan text =
-      required(nodes_[node].bytes(snapshot_field::kUserData), "document of the node");
-  return {reinterpret_cast<const char*>(text.data()), text.size()};
+  return required(nodes_[node].text(snapshot_field::kUserData), "document of the node");
 }
 
-std::optional<ObjectId> Snapshot::parent() const {
-  const auto bytes = root_.structure(snapshot_field::kParent, kObjectIdSize);
-  if (!bytes) return std::nullopt;
-  ObjectId id{};
-  std::ranges::copy(*bytes, id.begin());
-  return id;
+SnapshotRecord Snapshot::record() const {
+  SnapshotRecord record;
+  if (const auto parent = root_.structure(snapshot_field::kParent, kObjectIdSize)) {
+    record.parent = id_of<ObjectId>(*parent);
+  }
+  record.time = root_.number<std::uint64_t>(snapshot_field::kTime);
+  record.message = required(root_.text(snapshot_field::kMessage), "message");
+  record.properties = read_properties(root_, snapshot_field::kProperties);
+  return record;
 }
 
-std::uint64_t Snapshot::time() const {
-  return root_.number<std::uint64_t>(snapshot_field::kTime);
-}
-
-std::string_view Snapshot::message() const {
-  return required(root_.text(snapshot_field::kMessage), "message");
-}
-
-std::vector<Property> Snapshot::properties() const {
-  return read_properties(root_, snapshot_field::kProperties);
+FlatTable Snapshot::data_of(std::size_t array) const {
+  return required(nodes_[array].table(snapshot_field::kData), "data of the array");
 }
 
 // Format 1 has the lengths of chunks instead of their number.
 std::vector<Snapshot::Dimension> Snapshot::dimensions(std::size_t array) const {
-  constexpr std::size_t kNumberSize = sizeof(std::uint64_t);
-  const FlatTable data = required(nodes_[array].table(snapshot_field::kData), "data of the array");
+  const FlatTable data = data_of(array);
   std::vector<Dimension> dimensions;
   if (const auto shape = data.tables(snapshot_field::kShapeV2)) {
-    for (std::size_t i = 0; i < shape->size(); ++i) {
-      dimensions.push_back(
-          {(*shape)[i].number<std::uint64_t>(0), (*shape)[i].number<std::uint32_t>(1), {}});
+    for (const FlatTable axis : *shape) {
+      dimensions.push_back({axis.number<std::uint64_t>(0), axis.number<std::uint32_t>(1), {}});
     }
   } else {
-    const auto lengths =
-        required(data.structures(snapshot_field::kShape, 2 * kNumberSize), "shape of the array");
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
-      const std::byte* pair = lengths[i].data();
-      const auto length = load_integer<std::uint64_t>(pair, Endian::little);
-      const auto chunk = load_integer<std::uint64_t>(pair + kNumberSize, Endian::little);
+    for (const ByteSpan pair : required(shape_v1(data), "shape of the array")) {
+      const auto length = load_integer<std::uint64_t>(pair.data(), Endian::little);
+      const auto chunk =
+          load_integer<std::uint64_t>(pair.data() + sizeof(std::uint64_t), Endian::little);
       dimensions.push_back({length, length == 0 || chunk == 0 ? 0 : (length - 1) / chunk + 1, {}});
     }
   }
-  const auto names = data.tables(snapshot_field::kDimensionNames);
-  for (std::size_t i = 0; names && i < std::min(names->size(), dimensions.size()); ++i) {
-    const auto name = (*names)[i].text(0);
-    if (name) dimensions[i].name = std::string(*name);
+  std::size_t axis = 0;
+  for (const FlatTable name : data.tables(snapshot_field::kDimensionNames).value_or(FlatTables())) {
+    if (axis == dimensions.size()) break;
+    dimensions[axis++].name = name.text(0);
   }
   return dimensions;
 }
 
 bool Snapshot::has_dimension_names(std::size_t array) const {
-  const FlatTable data = required(nodes_[array].table(snapshot_field::kData), "data of the array");
-  return data.tables(snapshot_field::kDimensionNames).has_value();
+  return data_of(array).tables(snapshot_field::kDimensionNames).has_value();
 }
 
 std::size_t Snapshot::rank(std::size_t array) const {
-  const FlatTable data = required(nodes_[array].table(snapshot_field::kData), "data of the array");
+  const FlatTable data = data_of(array);
   if (const auto shape = data.tables(snapshot_field::kShapeV2)) return shape->size();
-  return required(data.structures(snapshot_field::kShape, 2 * sizeof(std::uint64_t)),
-                  "shape of the array")
-      .size();
+  return required(shape_v1(data), "shape of the array").size();
 }
 
 FlatTables Snapshot::manifest_refs(std::size_t array) const {
-  const FlatTable data = required(nodes_[array].table(snapshot_field::kData), "data of the array");
-  return required(data.tables(snapshot_field::kManifests), "manifests of the array");
+  return required(data_of(array).tables(snapshot_field::kManifests), "manifests of the array");
 }
 
 std::vector<ManifestPart> Snapshot::manifests(std::size_t array, std::size_t rank) const {
-  const FlatTables refs = manifest_refs(array);
   std::vector<ManifestPart> parts;
-  for (std::size_t i = 0; i < refs.size(); ++i) {
-    const FlatTable ref = refs[i];
+  for (const FlatTable ref : manifest_refs(array)) {
     ManifestPart part{manifest_id(ref), {}, {}};
-    const FlatStructures extents = extents_of(ref);
+    const auto extents =
+        required(ref.vector<ByteSpan>(snapshot_field::kExtents, 2 * sizeof(std::uint32_t)),
+                 "extents of a manifest");
     if (extents.size() != rank) {
       throw Error("manifest " + part.id + " has chunks of " + std::to_string(extents.size()) +
                   " dimensions; the array has " + std::to_string(rank));
@@ -280,6 +343,27 @@ std::vector<ManifestPart> Snapshot::manifests(std::size_t array, std::size_t ran
     parts.push_back(std::move(part));
   }
   return parts;
+}
+
+Buffer make_snapshot(const ObjectId& id, const SnapshotRecord& record, int format,
+                     const std::vector<NewNode>& nodes, const ManifestFiles& manifests) {
+  FlatBuilder builder;
+  FlatFields root;
+  root.number(snapshot_field::kTime, record.time).structure(snapshot_field::kId, id);
+  if (format == 1 && record.parent) root.structure(snapshot_field::kParent, *record.parent);
+  root.offset(snapshot_field::kNodes, builder.vector(nodes, [&](const NewNode& node) {
+    return write_node(builder, format, node);
+  }));
+  root.offset(snapshot_field::kMessage, builder.text(record.message));
+  root.offset(snapshot_field::kProperties, write_properties(builder, record.properties));
+  write_manifest_files(builder, root, format, manifests);
+  return make_envelope(builder.finish(builder.table(root)), FileType::snapshot, format);
+}
+
+std::vector<std::uint64_t> ManifestPart::last() const {
+  std::vector<std::uint64_t> last(to.begin(), to.end());
+  for (std::uint64_t& each : last) --each;
+  return last;
 }
 
 bool ManifestPart::contains(std::span<const std::uint64_t> index) const {

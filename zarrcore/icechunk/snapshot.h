@@ -12,8 +12,8 @@
 
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/icechunk/flatbuffers.h"
+#include "zarrcore/icechunk/flexbuffers.h"
 #include "zarrcore/icechunk/object_file.h"
-#include "zarrcore/icechunk/properties.h"
 
 namespace zarrcore::icechunk {
 
@@ -26,12 +26,24 @@ struct ManifestPart {
 
   // `index` has as many dimensions.
   bool contains(std::span<const std::uint64_t> index) const;
+  std::vector<std::uint64_t> first() const { return {from.begin(), from.end()}; }
+  std::vector<std::uint64_t> last() const;
 };
 
 // What a snapshot says of a manifest's file.
 struct ManifestFile {
   std::uint64_t size = 0;             // in bytes, as it is stored
   std::uint32_t reference_count = 0;  // of all arrays
+};
+using ManifestFiles = std::map<std::string, ManifestFile>;  // by their ids
+
+// What a snapshot says of itself. In format 2, the file `repo` repeats it.
+struct SnapshotRecord {
+  std::optional<ObjectId> parent;
+  std::uint64_t time = 0;  // in microseconds since 1970
+  std::string message;
+  std::vector<Property> properties;
+  std::vector<ObjectId> pruned_logs;  // the logs of ancestors that were removed, oldest first
 };
 
 class Snapshot {
@@ -66,12 +78,8 @@ class Snapshot {
   bool has_dimension_names(std::size_t array) const;
   std::size_t rank(std::size_t array) const;
 
-  // The snapshot before this one, which only files of format 1 say.
-  std::optional<ObjectId> parent() const;
-  std::uint64_t time() const;  // in microseconds since 1970
-  std::string_view message() const;
-  // Of format 1 or 2, as its file.
-  std::vector<Property> properties() const;
+  // The parent is only known in format 1.
+  SnapshotRecord record() const;
   // Of the file.
   int format() const { return format_; }
 
@@ -82,6 +90,7 @@ class Snapshot {
 
  private:
   std::size_t lower_bound(std::string_view path) const;
+  FlatTable data_of(std::size_t array) const;
   FlatTables manifest_refs(std::size_t array) const;
   void load_manifest_files();
   // Throws Error unless the manifests that are listed are those of the arrays.
@@ -91,7 +100,22 @@ class Snapshot {
   Buffer content_;
   FlatTable root_;
   FlatTables nodes_;
-  std::map<std::string, ManifestFile> manifest_files_;  // by their ids
+  ManifestFiles manifest_files_;
 };
+
+// A node of a new snapshot.
+struct NewNode {
+  std::string_view path;  // without the slash in front
+  NodeId id;
+  std::string_view document;
+  bool is_array;
+  std::vector<Snapshot::Dimension> dimensions;
+  bool has_dimension_names = false;  // maybe none but null
+  std::vector<ManifestPart> manifests;
+};
+
+// The file of a new snapshot. `nodes` are sorted by their paths. `manifests` are all of them.
+Buffer make_snapshot(const ObjectId& id, const SnapshotRecord& record, int format,
+                     const std::vector<NewNode>& nodes, const ManifestFiles& manifests);
 
 }  // namespace zarrcore::icechunk

@@ -1,5 +1,3 @@
-#include "zarrcore/icechunk/unreferenced.h"
-
 #include <optional>
 #include <set>
 #include <string_view>
@@ -7,8 +5,8 @@
 #include <utility>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/icechunk/formats.h"
 #include "zarrcore/icechunk/icechunk_store.h"
+#include "zarrcore/icechunk/refs.h"
 #include "zarrcore/icechunk/repository_info.h"
 
 namespace zarrcore::icechunk {
@@ -59,7 +57,7 @@ std::optional<ObjectId> Reached::add(const std::string& snapshot) {
       });
     }
   }
-  return nodes.parent();
+  return nodes.record().parent;
 }
 
 }  // namespace
@@ -75,9 +73,7 @@ std::vector<std::string> unreferenced_files(const std::shared_ptr<Store>& files)
   const auto repository = Repository::open(files);
   Reached reached(repository);
   if (repository->format() == 2) {
-    const auto file = files->get(kRepositoryFile);
-    if (!file) throw Error("the repository has been removed");
-    const RepositoryInfo info(file->span());
+    const RepositoryInfo info = RepositoryInfo::read(*files);
     // All that are left of the histories, of which files that were migrated may name more.
     for (const auto& [id, record] : info.snapshots) {
       reached.add(id_text(id));

@@ -16,7 +16,6 @@
 #include "zarrcore/icechunk/refs.h"
 #include "zarrcore/icechunk/repository_info.h"
 #include "zarrcore/icechunk/transaction.h"
-#include "zarrcore/icechunk/unreferenced.h"
 #include "zarrcore/store/forwarding_store.h"
 #include "zarrcore/store/memory_store.h"
 
@@ -187,7 +186,7 @@ TEST_P(LateCommitTest, IsAConflictWithWhatWasChangedSince) {
       EXPECT_EQ(transaction.list_all(""), expected);
     }
     const std::string branch = "again" + std::to_string(++number);
-    icechunk::create_branch(*files, branch, first);
+    icechunk::create_ref(*files, icechunk::VersionName::Kind::branch, branch, first);
     Transaction again(files, branch, nullptr);
     again.merge(transaction.changes());
     again.commit({});
@@ -278,7 +277,7 @@ TEST_P(CommitTest, ANewBranchBeginsWithItsCommit) {
   put(*transaction, "b/zarr.json", array_document());
   const std::string third = transaction->commit({});
   EXPECT_EQ(tip_of("new"), third);
-  icechunk::delete_branch(*files, "new");
+  icechunk::delete_ref(*files, icechunk::VersionName::Kind::branch, "new");
   put(*transaction, "c/zarr.json", array_document());
   EXPECT_ERROR(transaction->commit({}), "branch new has been deleted");
 }
@@ -305,7 +304,8 @@ TEST_P(CommitTest, HistoriesOfBranchesAreReadOnce) {
     put(transaction, "a/zarr.json",
         array_document(R"(,"attributes":{"n":)" + std::to_string(i) + '}'));
     const std::string snapshot = transaction.commit({});
-    icechunk::create_branch(*files, "b" + std::to_string(i), snapshot);
+    icechunk::create_ref(*files, icechunk::VersionName::Kind::branch, "b" + std::to_string(i),
+                         snapshot);
   }
   files->reads.clear();
   EXPECT_TRUE(icechunk::unreferenced_files(files).empty());

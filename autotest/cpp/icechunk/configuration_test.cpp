@@ -8,8 +8,7 @@
 
 #include "autotest/cpp/support/expect_error.h"
 #include "zarrcore/base/text_encoding.h"
-#include "zarrcore/icechunk/containers.h"
-#include "zarrcore/icechunk/flatbuffers.h"
+#include "zarrcore/icechunk/flexbuffers.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::icechunk_configuration {

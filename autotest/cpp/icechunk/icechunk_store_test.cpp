@@ -8,8 +8,8 @@
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/one_virtual_file.h"
 #include "zarrcore/icechunk/configuration.h"
-#include "zarrcore/icechunk/formats.h"
 #include "zarrcore/icechunk/object_file.h"
+#include "zarrcore/icechunk/repository.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::icechunk_store_test {

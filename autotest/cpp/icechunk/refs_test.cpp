@@ -74,43 +74,54 @@ TEST_P(RefsTest, NamesThatIcechunkEncodesAreForFormat2) {
   const std::string first = commit_group(files, "a");
   for (const std::string name : {"\u00e9", "50%", "a?b", "x^2", "~"}) {
     if (GetParam() == 1) {
-      EXPECT_ERROR(icechunk::create_branch(*files, name, first), "format 1");
-      EXPECT_ERROR(icechunk::create_tag(*files, name, first), "format 1");
+      EXPECT_ERROR(icechunk::create_ref(*files, icechunk::VersionName::Kind::branch, name, first),
+                   "format 1");
+      EXPECT_ERROR(icechunk::create_ref(*files, icechunk::VersionName::Kind::tag, name, first),
+                   "format 1");
     } else {
-      icechunk::create_branch(*files, name, first);
+      icechunk::create_ref(*files, icechunk::VersionName::Kind::branch, name, first);
     }
   }
-  icechunk::create_branch(*files, "it works! (1-a.b_c')", first);
+  icechunk::create_ref(*files, icechunk::VersionName::Kind::branch, "it works! (1-a.b_c')", first);
 }
 
 TEST_P(RefsTest, BranchesAreCreatedResetAndDeleted) {
   const std::string first = commit_group(files, "a");
   const std::string second = commit_group(files, "b");
-  icechunk::create_branch(*files, "dev", first);
-  EXPECT_ERROR(icechunk::create_branch(*files, "dev", second), "dev already exists");
+  icechunk::create_ref(*files, icechunk::VersionName::Kind::branch, "dev", first);
+  EXPECT_ERROR(icechunk::create_ref(*files, icechunk::VersionName::Kind::branch, "dev", second),
+               "dev already exists");
   EXPECT_EQ(find({VersionName::Kind::branch, "dev"}), first);
   icechunk::reset_branch(*files, "dev", second);
   EXPECT_EQ(find({VersionName::Kind::branch, "dev"}), second);
   EXPECT_EQ(names_of(files, VersionName::Kind::branch), (Names{"dev", "main"}));
-  icechunk::delete_branch(*files, "dev");
+  icechunk::delete_ref(*files, icechunk::VersionName::Kind::branch, "dev");
   EXPECT_EQ(names_of(files, VersionName::Kind::branch), Names{"main"});
-  EXPECT_ERROR(icechunk::delete_branch(*files, "dev"), "dev does not exist");
-  EXPECT_ERROR(icechunk::delete_branch(*files, "main"), "main cannot be deleted");
+  EXPECT_ERROR(icechunk::delete_ref(*files, icechunk::VersionName::Kind::branch, "dev"),
+               "dev does not exist");
+  EXPECT_ERROR(icechunk::delete_ref(*files, icechunk::VersionName::Kind::branch, "main"),
+               "main cannot be deleted");
   EXPECT_ERROR(icechunk::reset_branch(*files, "x", first), "x does not exist");
-  EXPECT_ERROR(icechunk::create_branch(*files, "x", "1CECHNKREP0F1RSTCMTG"), "does not exist");
-  EXPECT_ERROR(icechunk::create_branch(*files, "a/b", first), "cannot be the name");
+  EXPECT_ERROR(icechunk::create_ref(*files, icechunk::VersionName::Kind::branch, "x",
+                                    "1CECHNKREP0F1RSTCMTG"),
+               "does not exist");
+  EXPECT_ERROR(icechunk::create_ref(*files, icechunk::VersionName::Kind::branch, "a/b", first),
+               "cannot be the name");
 }
 
 TEST_P(RefsTest, TagsAreDeletedForEver) {
   const std::string first = commit_group(files, "a");
-  icechunk::create_tag(*files, "v1", first);
+  icechunk::create_ref(*files, icechunk::VersionName::Kind::tag, "v1", first);
   EXPECT_EQ(find({VersionName::Kind::tag, "v1"}), first);
-  EXPECT_ERROR(icechunk::create_tag(*files, "v1", first), "v1 already exists");
-  icechunk::delete_tag(*files, "v1");
+  EXPECT_ERROR(icechunk::create_ref(*files, icechunk::VersionName::Kind::tag, "v1", first),
+               "v1 already exists");
+  icechunk::delete_ref(*files, icechunk::VersionName::Kind::tag, "v1");
   EXPECT_TRUE(names_of(files, VersionName::Kind::tag).empty());
   EXPECT_ERROR(find({VersionName::Kind::tag, "v1"}), "v1 was deleted");
-  EXPECT_ERROR(icechunk::create_tag(*files, "v1", first), "v1 was deleted");
-  EXPECT_ERROR(icechunk::delete_tag(*files, "v2"), "v2 does not exist");
+  EXPECT_ERROR(icechunk::create_ref(*files, icechunk::VersionName::Kind::tag, "v1", first),
+               "v1 was deleted");
+  EXPECT_ERROR(icechunk::delete_ref(*files, icechunk::VersionName::Kind::tag, "v2"),
+               "v2 does not exist");
   EXPECT_ERROR(start(files, "v1"), "branch v1 does not exist");
 }
 
@@ -137,7 +148,9 @@ TEST_P(RefsTest, WritersWithoutConditionsAreRefusedBeforeTheyWrite) {
   };
   const auto store = std::make_shared<Unconditional>(files);
   EXPECT_ERROR(start(store), "on the condition");
-  EXPECT_ERROR(icechunk::create_branch(*store, "x", "1CECHNKREP0F1RSTCMT0"), "on the condition");
+  EXPECT_ERROR(icechunk::create_ref(*store, icechunk::VersionName::Kind::branch, "x",
+                                    "1CECHNKREP0F1RSTCMT0"),
+               "on the condition");
   const auto empty = std::make_shared<Unconditional>(std::make_shared<MemoryStore>());
   EXPECT_ERROR(icechunk::create_repository(*empty), "on the condition");
   EXPECT_TRUE(empty->list_all("").empty());
@@ -187,7 +200,9 @@ TEST(IcechunkInfo, RepositoriesThatAreNotOnlineAreRefused) {
   files->put("repo", info.file().span());
   const std::size_t count = files->list_all("").size();
   EXPECT_ERROR(start(files), "read-only: archived");
-  EXPECT_ERROR(icechunk::create_tag(*files, "x", "1CECHNKREP0F1RSTCMT0"), "read-only");
+  EXPECT_ERROR(
+      icechunk::create_ref(*files, icechunk::VersionName::Kind::tag, "x", "1CECHNKREP0F1RSTCMT0"),
+      "read-only");
   EXPECT_EQ(files->list_all("").size(), count);
 }
 

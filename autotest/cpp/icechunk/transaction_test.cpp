@@ -455,7 +455,7 @@ TEST_P(RebaseTest, RefusesWhatContradicts) {
     EXPECT_EQ(stored().snapshot_id(), tip);
     // On another branch they are a commit.
     const std::string branch = "other" + std::to_string(i);
-    icechunk::create_branch(*files, branch, snapshot);
+    icechunk::create_ref(*files, icechunk::VersionName::Kind::branch, branch, snapshot);
     Transaction other = start(branch);
     other.merge(second.changes());
     other.commit({});

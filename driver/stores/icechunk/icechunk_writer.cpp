@@ -9,7 +9,6 @@
 #include <filesystem>
 
 #include "driver/gdal/messages.h"
-#include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/vsi/object_put.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
@@ -200,8 +199,9 @@ IcechunkWriter::IcechunkWriter(const IcechunkPath& path, IcechunkWriteOptions op
   } else {
     repository()->find_snapshot(path_.version);
   }
-  transaction_ = std::make_shared<Transaction>(files_, branch, make_virtual_files(path_),
-                                               zarrcore::normalize_path(path_.key), start);
+  transaction_ =
+      std::make_shared<Transaction>(files_, branch, std::make_shared<VsiVirtualFiles>(path_),
+                                    zarrcore::normalize_path(path_.key), start);
   if (session.empty()) return;
   transaction_->merge(session);
   handed_over_ = transaction_->changes_made();
@@ -270,7 +270,8 @@ void IcechunkWriter::end(const std::string& summary) {
     end_copy(summary);
     const bool is_wanted = options_.commit_time != CommitTime::never && !is_rolled_back_;
     if (is_wanted && needs_branch_.exchange(false)) {
-      create_branch(*files_, options_.new_branch, transaction_->snapshot_id());
+      create_ref(*files_, VersionName::Kind::branch, options_.new_branch,
+                 transaction_->snapshot_id());
     }
   } catch (...) {
     roll_back();
@@ -344,11 +345,12 @@ void IcechunkWriter::run(const std::string& command, const std::string& value,
       {"COMMIT", [&] { commit(value, summary); }},
       {"ROLLBACK", [&] { roll_back(); }},
       {"MERGE", [&] { transaction_->merge(session_text(value)); }},
-      {"CREATE_BRANCH", [&] { create_branch(*files_, ref.name, ref.snapshot); }},
+      {"CREATE_BRANCH",
+       [&] { create_ref(*files_, VersionName::Kind::branch, ref.name, ref.snapshot); }},
       {"RESET_BRANCH", [&] { reset_branch(*files_, ref.name, ref.snapshot); }},
-      {"DELETE_BRANCH", [&] { delete_branch(*files_, value); }},
-      {"CREATE_TAG", [&] { create_tag(*files_, ref.name, ref.snapshot); }},
-      {"DELETE_TAG", [&] { delete_tag(*files_, value); }},
+      {"DELETE_BRANCH", [&] { delete_ref(*files_, VersionName::Kind::branch, value); }},
+      {"CREATE_TAG", [&] { create_ref(*files_, VersionName::Kind::tag, ref.name, ref.snapshot); }},
+      {"DELETE_TAG", [&] { delete_ref(*files_, VersionName::Kind::tag, value); }},
   };
   for (const auto& [name, action] : commands) {
     if (EQUAL(name, command.c_str())) return action();

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "driver/gdal/options.h"
-#include "driver/stores/icechunk/icechunk_path.h"
-#include "driver/stores/icechunk/virtual_sources.h"
+#include "driver/stores/icechunk/open_icechunk.h"
+#include "driver/stores/icechunk/virtual_chunks.h"
 #include "zarrcore/icechunk/transaction.h"
 
 namespace gdal_zarr {

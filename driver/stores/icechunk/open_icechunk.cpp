@@ -1,24 +1,17 @@
 #include "driver/stores/icechunk/open_icechunk.h"
 
-#include <cpl_string.h>
+#include <cpl_port.h>
 
 #include <algorithm>
-#include <cctype>
-#include <condition_variable>
-#include <map>
+#include <array>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "driver/gdal/worker_scope.h"
-#include "driver/stores/icechunk/virtual_sources.h"
-#include "driver/stores/references/neighbour_reads.h"
+#include "driver/stores/icechunk/virtual_chunks.h"
 #include "driver/stores/references/store_file_system.h"
-#include "driver/stores/references/target_files.h"
-#include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
@@ -27,8 +20,9 @@
 #include "zarrcore/base/lru_cache.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/icechunk/formats.h"
+#include "zarrcore/icechunk/icechunk_store.h"
 #include "zarrcore/icechunk/object_file.h"
+#include "zarrcore/icechunk/repository.h"
 
 namespace gdal_zarr {
 
@@ -38,175 +32,71 @@ namespace {
 
 using zarrcore::Error;
 
-// The number of files that are known not to have changed. More are checked again.
-constexpr std::size_t kMaxUnchanged = 100'000;
+constexpr std::string_view kScheme = "ICECHUNK:";
+constexpr std::string_view kIgnoreChanges = "ignore-timestamp-etag";
 
-// "/a/../b" as "/b".
-std::string without_dots(std::string_view path) {
-  std::vector<std::string_view> segments;
-  while (!path.empty()) {
-    path.remove_prefix(1);
-    const std::string_view segment = path.substr(0, path.find('/'));
-    path.remove_prefix(segment.size());
-    if (segment == "..") {
-      if (!segments.empty()) segments.pop_back();
-    } else if (segment != ".") {
-      segments.push_back(segment);
-    }
-  }
-  std::string result;
-  for (const std::string_view segment : segments) result.append("/").append(segment);
-  return result;
-}
-
-// The URL as TargetFiles takes it: object stores and local files have names, not URLs, so these are
-// without percent-encoding and without a query.
-std::string target_of(const std::string& url) {
-  constexpr std::string_view kEndOfScheme = "://";
-  const auto end = url.find(kEndOfScheme);
-  const auto is_of_scheme = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '+' || c == '-' || c == '.';
-  };
-  if (end == std::string::npos || end == 0 ||
-      !std::all_of(url.begin(), url.begin() + static_cast<std::ptrdiff_t>(end), is_of_scheme)) {
-    throw Error("the place of a virtual chunk is not a URL");
-  }
-  const std::string scheme = zarrcore::lower_case(url.substr(0, end));
-  if (scheme == "http" || scheme == "https" || scheme == "ftp") return url;
-  const std::size_t start = end + kEndOfScheme.size();
-  const std::string name = decode_percents(
-      url.substr(start, std::min(url.find_first_of("?#", start), url.size()) - start));
-  if (scheme != "file") return scheme + std::string(kEndOfScheme) + name;
-  const std::size_t slash = name.find('/');
-  if (slash == std::string::npos) throw Error("the URL names no file");
-  return "file://" + name.substr(0, slash) + without_dots(name.substr(slash));
-}
-
-std::string_view without_quotes(std::string_view etag) {
-  if (etag.starts_with("W/")) etag.remove_prefix(2);
-  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') {
-    etag = etag.substr(1, etag.size() - 2);
-  }
-  return etag;
-}
-
-// Reads the files of virtual chunks. Safe to use from several threads at once.
-class VsiVirtualFiles final : public VirtualFiles {
- public:
-  // A repository from the network may not name local files; see TargetFiles. If the path says so,
-  // files may have changed since they were referenced.
-  explicit VsiVirtualFiles(const IcechunkPath& path)
-      : targets_(path.repository),
-        ignores_changes_(path.ignores_changes),
-        // Also a local repository may have virtual chunks on the network.
-        parallel_requests_(has_foreign_file_system(path.repository) ? 1
-                                                                    : parallel_network_requests()) {
-  }
-
-  std::vector<zarrcore::Buffer> get_ranges(const VirtualFile& file,
-                                           std::span<const zarrcore::ByteRange> ranges) override {
-    Reference whole;
-    whole.target = resolve(file);
-    if (ranges.size() == 1) {
-      const Reference part = part_of(whole.target, ranges[0]);
-      if (auto value = neighbours_.take(part, ranges[0].length)) {
-        std::vector<zarrcore::Buffer> values;
-        values.push_back(*std::move(value));
-        return values;
-      }
-    }
-    return targets_.get_ranges(whole, ranges);
-  }
-  std::shared_ptr<void> expect(std::span<const Part> parts) override {
-    std::vector<Reference> references;
-    for (const Part& part : parts) {
-      try {
-        references.push_back(part_of(targets_.resolve(target_of(part.file.url)), part.range));
-      } catch (const Error&) {
-        return nullptr;  // reading the chunk reports it
-      }
-      if (!is_network_path(references[0].target)) return nullptr;
-    }
-    return neighbours_.expect(std::move(references));
-  }
-  std::size_t parallel_requests() const override { return parallel_requests_; }
-
-  // The path of a file for GDAL. Throws zarrcore::Error, which names the file, when GDAL cannot
-  // open it, it is not allowed, or it has changed. The time and ETag of a file are requested once.
-  std::string resolve(const VirtualFile& file) {
-    return zarrcore::with_context({file.url}, [&] {
-      std::string path = targets_.resolve(target_of(file.url));
-      if (!ignores_changes_) check_is_unchanged(path, file);
-      return path;
-    });
-  }
-
- private:
-  static Reference part_of(std::string path, const zarrcore::ByteRange& range) {
-    Reference part;
-    part.target = std::move(path);
-    part.is_path = true;
-    part.offset = range.offset;
-    part.length = range.length;
-    return part;
-  }
-  void check_is_unchanged(const std::string& path, const VirtualFile& file);
-
-  TargetFiles targets_;
-  NeighbourReads neighbours_{targets_};
-  bool ignores_changes_;
-  std::size_t parallel_requests_;
-  std::mutex mutex_;
-  std::condition_variable checked_;
-  // Files, with the time and ETag that they have had: true if they are unchanged, false while this
-  // is checked.
-  std::map<std::string, bool> unchanged_;
+struct VersionKey {
+  std::string_view name;
+  VersionName::Kind kind;
 };
+constexpr std::array<VersionKey, 3> kVersionKeys{{{"branch", VersionName::Kind::branch},
+                                                  {"tag", VersionName::Kind::tag},
+                                                  {"snapshot", VersionName::Kind::snapshot}}};
 
-// GDAL cannot send conditions with its requests.
-void VsiVirtualFiles::check_is_unchanged(const std::string& path, const VirtualFile& file) {
-  // Local files have no ETag.
-  const bool has_etag = !file.etag.empty() && is_network_path(path);
-  if (!has_etag && file.last_modified == 0) return;
-  const std::string key = path + '\n' + file.etag + '\n' + std::to_string(file.last_modified);
-  {
-    std::unique_lock lock(mutex_);
-    if (unchanged_.size() >= kMaxUnchanged) {
-      std::erase_if(unchanged_, [](const auto& item) { return item.second; });
-    }
-    checked_.wait(lock, [&] {
-      const auto found = unchanged_.find(key);
-      return found == unchanged_.end() || found->second;
-    });
-    if (!unchanged_.emplace(key, false).second) return;
+const VersionKey* find_version_key(std::string_view name) {
+  const auto* const found = std::find_if(kVersionKeys.begin(), kVersionKeys.end(),
+                                         [&](const VersionKey& key) { return key.name == name; });
+  return found == kVersionKeys.end() ? nullptr : found;
+}
+
+bool is_parameter(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find('='));
+  return name.size() < text.size() && (name == kIgnoreChanges || find_version_key(name) != nullptr);
+}
+
+// Sets what "branch=NAME" says.
+void apply(std::string_view parameter, IcechunkPath& path) {
+  const auto equal = parameter.find('=');
+  const std::string_view name = parameter.substr(0, equal);
+  const std::string value = decode_percents(parameter.substr(equal + 1));
+  if (name == kIgnoreChanges) {
+    const std::string lower = zarrcore::lower_case(value);
+    path.ignores_changes = lower == "yes" || lower == "true" || lower == "on" || lower == "1";
+    return;
   }
-  bool is_unchanged = false;
-  const auto end = std::shared_ptr<void>(nullptr, [&](void* /*none*/) {
-    const std::lock_guard lock(mutex_);
-    is_unchanged ? void(unchanged_[key] = true) : void(unchanged_.erase(key));
-    checked_.notify_all();
-  });
-  const VsiCall call;
-  constexpr const char* kHint =
-      " (the open option IGNORE_TIMESTAMP_ETAG=YES reads it all the same)";
-  const std::string etag = has_etag ? etag_of(path) : std::string();
-  VSIStatBufL status;
-  if (etag.empty() || file.last_modified != 0) {
-    if (VSIStatL(path.c_str(), &status) != 0) {
-      throw Error("this file, which a reference names, does not exist or cannot be read");
-    }
-    const std::uint32_t time = time_of(status, !is_network_path(path));
-    if (file.last_modified != 0 && time > file.last_modified) {
-      throw Error("the file has changed since a virtual chunk was made of it: its time is " +
-                  std::to_string(time) + ", and must be " + std::to_string(file.last_modified) +
-                  " at most" + kHint);
-    }
+  if (path.has_version) {
+    throw Error("the name of an Icechunk repository has more than one of branch, tag and snapshot");
   }
-  if (has_etag && without_quotes(etag) != without_quotes(file.etag)) {
-    throw Error("the file has changed since a virtual chunk was made of it: its ETag is " +
-                (etag.empty() ? "unknown" : etag) + ", and must be " + file.etag + kHint);
+  if (value.empty()) throw Error(std::string(name) + "= is followed by no name");
+  path.version = {find_version_key(name)->kind, value};
+  path.has_version = true;
+}
+
+// Takes the parameters from the end of `text`.
+IcechunkPath parse_location(std::string_view text) {
+  IcechunkPath path;
+  while (true) {
+    const auto separator = text.find_last_of("?&");
+    if (separator == std::string_view::npos || !is_parameter(text.substr(separator + 1))) break;
+    apply(text.substr(separator + 1), path);
+    text = text.substr(0, separator);
   }
-  is_unchanged = true;
+  // Else a misspelled parameter would silently open the branch main.
+  const auto question = text.find('?');
+  if (question != std::string_view::npos && !text.starts_with("/vsicurl")) {
+    throw Error(std::string(text) +
+                ": a path of an Icechunk repository is followed by ?branch=NAME, ?tag=NAME, "
+                "?snapshot=ID or ?ignore-timestamp-etag=yes");
+  }
+  // Each is opened several times for the one around it.
+  constexpr int kMaxNested = 3;
+  int nested = 1;
+  for (std::size_t at = 0; (at = text.find(kIcechunkPrefix, at)) != text.npos; ++at) ++nested;
+  if (nested > kMaxNested)
+    throw Error("more than " + std::to_string(kMaxNested) + " repositories are within one another");
+  path.repository = text.size() > 1 ? zarrcore::without_trailing(text, '/') : text;
+  if (path.repository.empty()) throw Error("the name of an Icechunk repository has no path");
+  return path;
 }
 
 // Where the values of a snapshot are, for the file system.
@@ -305,6 +195,57 @@ NamedValue open_named_value_of_icechunk(const std::string& name) {
 
 }  // namespace
 
+bool has_icechunk_scheme(const std::string& name) {
+  return STARTS_WITH_CI(name.c_str(), kScheme.data());
+}
+
+bool has_icechunk_prefix(std::string_view name) {
+  return name.starts_with(kIcechunkPrefix);
+}
+
+bool is_icechunk_name(const std::string& name) {
+  return has_icechunk_scheme(name) || has_icechunk_prefix(name);
+}
+
+IcechunkPath parse_icechunk_path(const std::string& name) {
+  if (has_icechunk_scheme(name)) {
+    std::string_view text = std::string_view(name).substr(kScheme.size());
+    if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
+      text = text.substr(1, text.size() - 2);
+    }
+    return parse_location(text);
+  }
+  const std::string_view text = std::string_view(name).substr(
+      std::min(has_icechunk_prefix(name) ? kIcechunkPrefix.size() : name.size(), name.size()));
+  const auto end = closing_brace(text);
+  if (!end) {
+    throw Error(name + ": " + std::string(kIcechunkPrefix) +
+                " is followed by a path in braces, as in " + std::string(kIcechunkPrefix) +
+                "{path}/group");
+  }
+  IcechunkPath path = parse_location(text.substr(1, *end - 1));
+  path.key = zarrcore::without_trailing(text.substr(*end + 1), '/');
+  path.key.erase(0, path.key.starts_with('/') ? 1 : 0);
+  return path;
+}
+
+std::string format_icechunk_path(const IcechunkPath& path) {
+  std::string name = std::string(kIcechunkPrefix) + '{' + path.repository;
+  char separator = '?';
+  const auto add = [&](std::string_view key, const std::string& value) {
+    name += separator + std::string(key) + '=' + value;
+    separator = '&';
+  };
+  if (path.has_version) {
+    for (const VersionKey& key : kVersionKeys) {
+      if (key.kind == path.version.kind) add(key.name, percent_encoded(path.version.name));
+    }
+  }
+  if (path.ignores_changes) add(kIgnoreChanges, "yes");
+  name += '}';
+  return path.key.empty() ? name : name + '/' + path.key;
+}
+
 bool is_icechunk_folder(const std::string& path) {
   const std::string info = join_vsi_path(path, kRepositoryFile);
   if (is_file(info)) {
@@ -344,16 +285,12 @@ std::string find_icechunk_path(const std::string& path, const std::optional<Vers
   return format_icechunk_path(named);
 }
 
-std::shared_ptr<VirtualFiles> make_virtual_files(const IcechunkPath& path) {
-  return std::make_shared<VsiVirtualFiles>(path);
-}
-
 std::shared_ptr<IcechunkStore> open_icechunk(const IcechunkPath& path) {
   auto files = make_store(path.repository);
   files->refresh();  // branches and tags may have changed
   return std::make_shared<IcechunkStore>(
       Repository::open(std::move(files), path.version, run_on(shared_context())), path.version,
-      make_virtual_files(path), zarrcore::normalize_path(path.key));
+      std::make_shared<VsiVirtualFiles>(path), zarrcore::normalize_path(path.key));
 }
 
 void install_icechunk_file_system() {
