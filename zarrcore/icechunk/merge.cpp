@@ -96,8 +96,8 @@ class Merge {
     theirs_.erase(path);
   }
 
-  // What our node becomes, which is taken from its place in `theirs_`. Nullopt if it stays what it
-  // is there, and if there is a conflict. It was as it was given, or as in the base.
+  // What our node becomes, which is taken from its place in `theirs_`. Nullopt if it has not changed
+  // since it was given, or since the base, and if there is a conflict.
   std::optional<Node> merged_node(const ChangeSet::Nodes::value_type& ours) {
     const auto& [path, node] = ours;
     if (is_same(ours)) return take(ours, path);
