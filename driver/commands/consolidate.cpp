@@ -13,7 +13,7 @@ CommandResult run_consolidate(const Arguments& arguments, const CommandProgress&
 
 CommandResult run_unconsolidate(const Arguments& arguments, const CommandProgress& progress) {
   const std::string path = store_of(arguments);
-  const auto changed = open_changed(path);  // which puts what a killed program owes
+  const auto changed = open_changed(path);  // which completes what a killed program left
   const auto groups = examine(*open_examined(path), ExaminedParts::names, progress).consolidated;
   changed->remove_consolidated(groups);
   end_changes(*changed);

@@ -18,7 +18,7 @@ namespace gdal_zarr {
 // The path of the store that a name stands for. Throws zarrcore::Error when it names an array.
 std::string store_of(const Arguments& arguments);
 
-// Whether the changes are to be made. Throws zarrcore::Error when the arguments say both.
+// Returns true if the changes are to be made. Throws zarrcore::Error when the arguments say both.
 bool applies_changes(const Arguments& arguments);
 
 // Reads every node from its own documents; the root from `root`, if it is not empty: documents by
@@ -57,7 +57,7 @@ void report_values(std::uint64_t values, double expected, const CommandProgress&
 
 // What is examined of chunks: which are stored; also the sizes of all; or also their values.
 enum class ExaminedParts : std::uint8_t { names, sizes, values };
-// The temporary files in the result are those of killed writers.
+// The temporary files in the result belonged to killed writers.
 zarrcore::ExaminedStore examine(const zarrcore::Hierarchy& hierarchy, ExaminedParts parts,
                                 const CommandProgress& progress);
 

@@ -1,7 +1,7 @@
 // How a store of an older version of Zarr becomes one of v3, by new documents for the same chunks.
 // The chunks of v1 and v2 keep their keys, so readers find the old or the new version at any time.
 // Those of the draft of 2020 get other keys. While they are moved, the document at the root is the
-// plan of all changes, which no reader takes for Zarr, and by which a command that was killed is
+// plan of all changes, which no reader mistakes for Zarr, and by which a command that was killed is
 // continued.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace gdal_zarr {
 
-// The chunk `from`/cNAME gets the key `to` + NAME; a single chunk, that of an array of rank 0, the
+// The chunk `from`/cNAME gets the key `to` + NAME; the single chunk of an array of rank 0, the
 // key `to`, which then ends with "c".
 struct ChunkMove {
   std::string from;

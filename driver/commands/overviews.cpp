@@ -93,7 +93,7 @@ int level_of(const std::string& text) {
   return level;
 }
 
-// Those that exist, or 2, 4, 8… until one level has less than 256 pixels along both axes.
+// The levels that exist, or 2, 4, 8… until one level has less than 256 pixels along both axes.
 std::vector<int> usual_levels(GDALDataset& dataset) {
   std::vector<int> levels;
   GDALRasterBand& band = *dataset.GetRasterBand(1);
@@ -110,7 +110,7 @@ std::vector<int> usual_levels(GDALDataset& dataset) {
 }
 
 // The method of the levels that exist; else one that makes no new values of classes. A part of a
-// level takes no other method than the rest.
+// level has the same method as the rest.
 std::string usual_resampling(GDALDataset& dataset, bool is_part) {
   if (const auto* raster = dynamic_cast<const RasterDataset*>(&dataset)) {
     const Array& array = raster->view().array();

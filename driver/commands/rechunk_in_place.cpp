@@ -56,7 +56,7 @@ void add_arrays(const zarrcore::Hierarchy& hierarchy, const std::string& group,
   }
 }
 
-// Held while a command changes a store in place: another one would take its copies for leftovers.
+// Held while a command changes a store in place: another one would remove its copies as leftovers.
 class RunningRechunk {
  public:
   RunningRechunk(zarrcore::Store& store, const std::string& path)

@@ -145,7 +145,7 @@ CommandResult run_repair(const Arguments& arguments, const CommandProgress& prog
     add("end the interrupted rechunk that has left", leftover);
   }
   // Also throws, before anything is changed, when the store cannot be written; and puts the
-  // consolidated metadata that a killed program owes.
+  // consolidated metadata that a killed program left out of date.
   const auto changed = applies ? open_changed(path) : nullptr;
   for (const std::string& file : examined.temporary_files) {
     const bool is_done = !applies || remove_abandoned_file(*hierarchy->store(), file);

@@ -17,7 +17,7 @@ ChunkGrid grid_of(const ArrayMetadata& metadata) {
                                      : ChunkGrid::rectilinear(metadata.shape, metadata.chunk_runs);
 }
 
-// Whether a document is that of an array. Throws Error unless it is one of Zarr v3.
+// Returns true if it is the document of an array. Throws Error unless it is one of Zarr v3.
 bool is_array_document(std::string_view text) {
   const Json document = parse_json(text);
   check_zarr_format(document, 3);
@@ -238,20 +238,20 @@ void ChangeSet::rename(std::string_view from, std::string_view to, bool keeps_id
   }
 }
 
-bool ChangeSet::is_kept(const Node& node) const {
+bool ChangeSet::is_from_base(const Node& node) const {
   return node.base && node_id(*base_, *node.base) == node.id;
 }
 
 bool ChangeSet::is_moved(const Nodes::value_type& node) const {
-  return is_kept(node.second) && base_->path(*node.second.base) != node.first;
+  return is_from_base(node.second) && base_->path(*node.second.base) != node.first;
 }
 
 bool ChangeSet::is_updated(const Node& node) const {
-  return is_kept(node) && node.document && *node.document != base_->document(*node.base);
+  return is_from_base(node) && node.document && *node.document != base_->document(*node.base);
 }
 
 bool ChangeSet::is_changed(const Nodes::value_type& node) const {
-  return !is_kept(node.second) || is_moved(node) || is_updated(node.second);
+  return !is_from_base(node.second) || is_moved(node) || is_updated(node.second);
 }
 
 bool ChangeSet::has_changed_chunks(const Node& node) const {
@@ -271,7 +271,7 @@ std::uint64_t ChangeSet::count() const {
 std::vector<std::size_t> ChangeSet::deleted() const {
   std::vector<bool> exists(base_->size());
   for (const auto& [path, node] : nodes) {
-    if (is_kept(node)) exists[*node.base] = true;
+    if (is_from_base(node)) exists[*node.base] = true;
   }
   std::vector<std::size_t> gone;
   for (std::size_t i = 0; i < exists.size(); ++i) {

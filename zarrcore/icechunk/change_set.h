@@ -25,7 +25,7 @@ struct Node {
   bool is_array = false;
   // Its position in the base, or of the array that its chunks came from.
   std::optional<std::size_t> base;
-  std::shared_ptr<const std::string> document;  // null if it is that of the base
+  std::shared_ptr<const std::string> document;  // null if it has not changed
   std::uint64_t version = 0;                    // of the document
 };
 
@@ -44,7 +44,7 @@ struct ArrayChanges {
   // The chunk's number in row-major order; nullopt if it is outside of the grid.
   std::optional<std::uint64_t> number_of(std::span<const std::uint64_t> index) const;
   std::vector<std::uint64_t> index_of(std::uint64_t number) const;
-  // Whether a chunk of this grid is outside of another one.
+  // Returns true if a chunk of this grid is outside of another one.
   bool has_chunks_outside_of(const ArrayChanges& grid) const;
   // The document has changed. References outside of the new grid are dropped.
   void set_grid(const ArrayChanges& changed);
@@ -61,7 +61,7 @@ struct ArrayChanges {
   std::vector<std::uint64_t> counts;   // of chunks along each axis
   std::vector<std::optional<std::string>> dimension_names;
   bool has_dimension_names = false;  // in the document, where all may be null
-  // By the numbers of chunks: the place in a ReferenceLog, or kErased. Others are those of the
+  // By the numbers of chunks: the place in a ReferenceLog, or kErased. Other chunks are in the
   // base, if that has the same rank.
   std::map<std::uint64_t, std::uint64_t> references;
 };
@@ -95,11 +95,11 @@ class ChangeSet {
   // for those that return to their place in the base.
   void rename(std::string_view from, std::string_view to, bool keeps_ids, std::uint64_t version);
 
-  // Whether the node at the position of the base still exists, maybe elsewhere.
-  bool is_kept(const Node& node) const;
+  // Returns true if it is a node of the base, maybe moved.
+  bool is_from_base(const Node& node) const;
   bool is_moved(const Nodes::value_type& node) const;
   bool is_updated(const Node& node) const;
-  // Whether it is new, moved or updated.
+  // Returns true if it is new, moved or updated.
   bool is_changed(const Nodes::value_type& node) const;
   bool has_changed_chunks(const Node& node) const;
   // How many nodes and chunks have changed.

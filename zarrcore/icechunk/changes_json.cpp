@@ -287,7 +287,8 @@ void Transaction::add_changes(std::string_view text) {
   const Snapshot& base = base_->snapshot();
   for (const auto& node : added.nodes) {
     const Node& own = node.second;
-    if (!added.is_kept(own) || !(added.is_changed(node) || added.has_changed_chunks(own))) continue;
+    if (!added.is_from_base(own) || !(added.is_changed(node) || added.has_changed_chunks(own)))
+      continue;
     given.nodes.try_emplace(own.id, GivenNode{std::string(base.path(*own.base)),
                                               std::string(base.document(*own.base))});
   }

@@ -180,7 +180,7 @@ ObjectId Transaction::put_snapshot(SnapshotRecord& record) {
     const auto& [path, own] = node;
     NewNode added{path, own.id, changes_->document(own), own.is_array, {}, false, {}};
     if (own.is_array) {
-      if (changes_->is_kept(own) && !own.document && !changes_->has_changed_chunks(own)) {
+      if (changes_->is_from_base(own) && !own.document && !changes_->has_changed_chunks(own)) {
         added.dimensions = base.dimensions(*own.base);
         added.has_dimension_names = base.has_dimension_names(*own.base);
         added.manifests = base.manifests(*own.base, added.dimensions.size());

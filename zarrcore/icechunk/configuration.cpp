@@ -169,9 +169,9 @@ std::pair<std::string, Json> variant_of(const Json& value) {
   return {lower_case(value.begin().key()), value.begin().value()};
 }
 
-// Whether an expression is found in a text. All places of the text are looked at together, in a
-// time that is bounded by the product of the expression's states and the text's size, which are
-// bounded as well: lookahead and back-references, which would take longer, are not in the
+// Returns true if an expression is found in a text. All places of the text are looked at together,
+// in a time that is bounded by the product of the expression's states and the text's size, which
+// are bounded as well: lookahead and back-references, which would take longer, are not in the
 // reference's expressions either. Other C++ libraries than GCC's give up by themselves.
 bool is_found(const std::string& expression, std::string_view text) {
   using namespace std::regex_constants;

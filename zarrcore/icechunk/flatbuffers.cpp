@@ -158,7 +158,7 @@ FlatTarget FlatBuilder::table(const FlatFields& fields) {
     known = field_tables_.emplace(std::move(layout), target()).first;
   }
   std::byte* const start = memory_.data() + (memory_.size() - table);
-  store_integer(known->second - table, Endian::little, start);  // negative if it is behind
+  store_integer(known->second - table, Endian::little, start);  // negative if it is after the table
   for (unsigned i = 0; i < fields.count_; ++i) {
     if (!fields.is_offset_[i]) continue;
     std::byte* const place = start + fields.places_[i];

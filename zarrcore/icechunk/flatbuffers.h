@@ -167,7 +167,7 @@ Value required(std::optional<Value> value, std::string_view name) {
 // A string, a vector or a table that has been written: how far its start is from the end.
 using FlatTarget = std::uint32_t;
 
-// The fields of a table. Those that are not set are absent.
+// The fields of a table. Fields that are not set are absent.
 class FlatFields {
  public:
   static constexpr std::size_t kMaxFields = 16;

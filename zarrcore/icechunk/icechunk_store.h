@@ -92,7 +92,8 @@ class IcechunkStore final : public Store {
   void visit_values(std::string_view prefix, const VisitValue& visit,
                     const VisitOptions& options) override;
 
-  // Whether list(prefix) may list anything: a node, or a part of the keys of an array's chunks.
+  // Returns true if list(prefix) may list anything: a node, or a part of the keys of an array's
+  // chunks.
   bool has_below(std::string_view prefix);
 
   // Where a value is. The bytes belong to `owner`.

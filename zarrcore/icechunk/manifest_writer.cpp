@@ -141,7 +141,8 @@ std::vector<ManifestPart> ManifestWriter::write(const ChangeSet& changes,
         {number, place, kLog, kReferenceSize + static_cast<std::uint32_t>(log_.size(place))});
   }
   std::vector<ManifestPart> parts;
-  const std::vector<bool> is_changed = find_changed(old, chunks, !changes.is_kept(node), box_of);
+  const std::vector<bool> is_changed =
+      find_changed(old, chunks, !changes.is_from_base(node), box_of);
   for (std::size_t i = 0; i < old.size(); ++i) {
     const ManifestPart& part = old[i];
     if (!is_changed[i]) {
@@ -165,7 +166,7 @@ std::vector<ManifestPart> ManifestWriter::write(const ChangeSet& changes,
   }
   for (auto& [box, entries] : boxes) {
     std::ranges::sort(entries, {}, &Entry::number);
-    if (node.base && !changes.is_kept(node)) {
+    if (node.base && !changes.is_from_base(node)) {
       for (const Entry& entry : entries) copied[node.id].push_back(entry.number);
     }
     if (!entries.empty()) put(sources, entries, 0, parts);

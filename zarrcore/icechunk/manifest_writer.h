@@ -1,5 +1,5 @@
 // Writes the manifests of arrays whose chunks have changed. Manifests that hold no changed chunk
-// are kept; others are written again with what is left of their references.
+// stay; others are written again with the references that are left.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ class ManifestWriter {
         configuration_(configuration),
         max_size_(max_size) {}
 
-  // Puts the manifests of an array, and returns all that it has then. `chunks` are those of the
-  // array in `changes`.
+  // Puts the manifests of an array, and returns all that it has then. `chunks` are the
+  // array's in `changes`.
   std::vector<ManifestPart> write(const ChangeSet& changes,
                                   const ChangeSet::Nodes::value_type& array,
                                   const ArrayChanges& chunks);

@@ -8,8 +8,7 @@
 namespace zarrcore::icechunk {
 namespace {
 
-// Whether chunks of one array could be those of the other: they differ in what is only a
-// description.
+// Returns true if the arrays can have the same chunks: they differ in what is only a description.
 bool has_same_chunks(std::string_view a, std::string_view b) {
   Json documents[] = {parse_json(a), parse_json(b)};
   for (Json& document : documents) {
@@ -59,7 +58,7 @@ class Merge {
   }
   ChangeSet::Nodes::const_iterator nodes_end() const { return theirs_.nodes.end(); }
 
-  // Those that are no longer in `ours_`.
+  // Erases given nodes that are no longer in `ours_`.
   void erase_given() {
     GivenNodes gone = options_.given;
     for (const auto& [path, node] : ours_.nodes) gone.erase(node.id);
@@ -96,15 +95,15 @@ class Merge {
     theirs_.erase(path);
   }
 
-  // What our node becomes, which is taken from its place in `theirs_`. Nullopt if it has not changed
-  // since it was given, or since the base, and if there is a conflict.
+  // What our node becomes, which is taken from its place in `theirs_`. Nullopt if it has not
+  // changed since it was given, or since the base, and if there is a conflict.
   std::optional<Node> merged_node(const ChangeSet::Nodes::value_type& ours) {
     const auto& [path, node] = ours;
     if (is_same(ours)) return take(ours, path);
     const auto given = options_.given.find(node.id);
     const bool is_given = given != options_.given.end();
     if (!is_given && !node.base) return node;
-    if (!is_given && !ours_.is_kept(node)) return merged_copy(ours);
+    if (!is_given && !ours_.is_from_base(node)) return merged_copy(ours);
     const GivenNode old = is_given ? given->second
                                    : GivenNode{std::string(ours_.base().path(*node.base)),
                                                std::string(ours_.base().document(*node.base))};
@@ -154,7 +153,7 @@ class Merge {
     return std::nullopt;
   }
 
-  // Whether it is the same node in `theirs_`, but for its chunks.
+  // Returns true if it is the same node in `theirs_`, but for its chunks.
   bool is_same(const ChangeSet::Nodes::value_type& ours) const {
     const Node* node = theirs_.find(ours.first);
     return node != nullptr && node->id == ours.second.id &&

@@ -17,7 +17,8 @@ struct MergeOptions {
   bool our_deletions_win = false;  // of what others have changed
   // Nodes of `ours` as they were when that started, if it did not start from its base alone.
   GivenNodes given = {};
-  // Whether the references at two places of the log are to the same bytes; without it, none are.
+  // Returns true if the references at two places of the log are to the same bytes; without it, none
+  // are.
   std::function<bool(std::uint64_t ours, std::uint64_t theirs)> has_same_bytes = {};
 };
 

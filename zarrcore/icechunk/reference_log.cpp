@@ -94,7 +94,7 @@ std::uint64_t ReferenceLog::add(const ChunkReference& reference) {
   }
   if (!memory_.empty() && memory_.size() + entry.size() > max_memory_) {
     if (!file_) file_ = std::make_unique<File>();
-    // Others would be at wrong places behind a part of them.
+    // After a part of them, others would be at wrong places.
     if (std::exchange(is_incomplete_, true)) throw Error("its temporary file is incomplete");
     file_->write(memory_);
     is_incomplete_ = false;

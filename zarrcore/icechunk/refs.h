@@ -46,8 +46,8 @@ ZARRCORE_API std::vector<SnapshotInfo> ancestry(Store& files, std::string_view s
 // The files of a repository that no snapshot reaches: what failed commits and killed programs
 // leave. The keys of snapshots, manifests, chunks and logs of transactions that neither the history
 // of a branch or a tag reaches nor, in format 2, any snapshot that the repository lists. A commit
-// that ends meanwhile keeps its files, but those of a running transaction are among them: what is
-// young must stay. Throws Error if anything that is reached cannot be read.
+// that ends meanwhile keeps its files, but the files of a running transaction are among them: what
+// is young must stay. Throws Error if anything that is reached cannot be read.
 ZARRCORE_API std::vector<std::string> unreferenced_files(const std::shared_ptr<Store>& files);
 
 }  // namespace zarrcore::icechunk

@@ -8,6 +8,7 @@
 #include "zarrcore/icechunk/configuration.h"
 #include "zarrcore/icechunk/flexbuffers.h"
 #include "zarrcore/icechunk/object_file.h"
+#include "zarrcore/icechunk/repository_info.h"
 
 namespace zarrcore::icechunk {
 namespace {
@@ -112,7 +113,7 @@ std::vector<std::string> ref_keys(const VersionName& version) {
 
 class Format1 final : public Repository {
  public:
-  // `known_snapshot` is that of `known`.
+  // `known_snapshot` is the snapshot of `known`.
   Format1(std::shared_ptr<Store> files, VersionName known, std::string known_snapshot,
           RunTogether run)
       : Repository(std::move(files)),
@@ -173,16 +174,9 @@ constexpr unsigned kOffline = 2;
 
 // The ids of fields.
 namespace refs_field {
-constexpr unsigned kVersion = 0;
-constexpr unsigned kTags = 1;
-constexpr unsigned kBranches = 2;
-constexpr unsigned kDeletedTags = 3;
-constexpr unsigned kSnapshots = 4;
-constexpr unsigned kStatus = 5;
-constexpr unsigned kConfig = 9;
-constexpr unsigned kRefName = 0;
-constexpr unsigned kRefSnapshot = 1;
-constexpr unsigned kSnapshotId = 0;
+constexpr unsigned kName = 0;
+constexpr unsigned kSnapshot = 1;
+constexpr unsigned kId = 0;  // of a snapshot
 constexpr unsigned kAvailability = 0;
 constexpr unsigned kReason = 2;
 }  // namespace refs_field
@@ -193,8 +187,8 @@ class Format2 final : public Repository {
       : Repository(std::move(files)),
         content_(std::move(content)),
         info_(FlatTable::root(content_.span())) {
-    check_not_newer(info_.number<std::uint8_t>(refs_field::kVersion));
-    const FlatTable status = required(info_.table(refs_field::kStatus), "status");
+    check_not_newer(info_.number<std::uint8_t>(info_field::kVersion));
+    const FlatTable status = required(info_.table(info_field::kStatus), "status");
     if (status.number<std::uint8_t>(refs_field::kAvailability) == kOffline) {
       const auto reason = status.text(refs_field::kReason).value_or("");
       throw Error("the repository is offline" +
@@ -217,7 +211,7 @@ class Format2 final : public Repository {
       }
       if (version.kind == VersionName::Kind::tag) {
         for (const std::string_view deleted :
-             required(info_.vector<std::string_view>(refs_field::kDeletedTags), "deleted tags")) {
+             required(info_.vector<std::string_view>(info_field::kDeletedTags), "deleted tags")) {
           if (deleted == version.name) throw Error("tag " + version.name + " was deleted");
         }
       }
@@ -237,7 +231,7 @@ class Format2 final : public Repository {
 
   Json configuration() const override {
     return with_context({kRepositoryFile, ": config"}, [&] {
-      const auto config = info_.bytes(refs_field::kConfig);
+      const auto config = info_.bytes(info_field::kConfig);
       return config && !config->empty() ? read_flex_buffer(*config) : Json::object();
     });
   }
@@ -245,25 +239,25 @@ class Format2 final : public Repository {
  private:
   FlatTables tables_of(VersionName::Kind kind) const {
     const bool is_tag = kind == VersionName::Kind::tag;
-    return required(info_.tables(is_tag ? refs_field::kTags : refs_field::kBranches),
+    return required(info_.tables(is_tag ? info_field::kTags : info_field::kBranches),
                     is_tag ? "tags" : "branches");
   }
 
   FlatTables snapshots() const {
-    return required(info_.tables(refs_field::kSnapshots), "snapshots");
+    return required(info_.tables(info_field::kSnapshots), "snapshots");
   }
 
   static std::string_view name_of(const FlatTable& ref) {
-    return required(ref.text(refs_field::kRefName), "name of a branch or tag");
+    return required(ref.text(refs_field::kName), "name of a branch or tag");
   }
 
   static std::string id_in(const FlatTable& snapshot) {
     return id_text(
-        required(snapshot.structure(refs_field::kSnapshotId, kObjectIdSize), "id of a snapshot"));
+        required(snapshot.structure(refs_field::kId, kObjectIdSize), "id of a snapshot"));
   }
 
   std::string snapshot_of(const FlatTable& ref) const {
-    const auto index = ref.number<std::uint32_t>(refs_field::kRefSnapshot);
+    const auto index = ref.number<std::uint32_t>(refs_field::kSnapshot);
     if (index >= snapshots().size()) {
       throw Error(std::string(name_of(ref)) + " has snapshot " + std::to_string(index) + " of " +
                   std::to_string(snapshots().size()));
@@ -276,7 +270,7 @@ class Format2 final : public Repository {
 };
 
 // Null if there is no repository of format 1. Files that have been requested are taken from
-// `requested`; otherwise the arguments are those of Repository::open().
+// `requested`; for the other arguments, see Repository::open().
 std::shared_ptr<const Repository> open_format1(std::shared_ptr<Store> files,
                                                const RequestedFiles& requested,
                                                const VersionName& expected,

@@ -13,23 +13,6 @@ namespace {
 constexpr int kFormat = 2;
 constexpr std::size_t kMaxUpdates = 1000;
 
-// The ids of fields.
-namespace info_field {
-constexpr unsigned kVersion = 0;
-constexpr unsigned kTags = 1;
-constexpr unsigned kBranches = 2;
-constexpr unsigned kDeletedTags = 3;
-constexpr unsigned kSnapshots = 4;
-constexpr unsigned kStatus = 5;
-constexpr unsigned kProperties = 6;
-constexpr unsigned kUpdates = 7;
-constexpr unsigned kOlderUpdates = 8;
-constexpr unsigned kConfig = 9;
-constexpr unsigned kEnabled = 10;
-constexpr unsigned kDisabled = 11;
-constexpr unsigned kExtra = 12;
-}  // namespace info_field
-
 // The fields of each type of update: s a text, i an id, b a byte, h two bytes, r a status.
 constexpr std::string_view kUpdateFields[] = {"",   "",   "bb",  "",  "", "s", "si",  "s", "si",
                                               "si", "si", "sii", "i", "", "",  "hbb", "r"};

@@ -1,5 +1,6 @@
 // All that the file `repo` of a repository of format 2 says, for changing it: branches, tags, all
-// snapshots, and the log of what has changed. Format2 (format2.cpp) reads only what readers need.
+// snapshots, and the log of what has changed. Readers (repository.cpp) look only for what they
+// need.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,23 @@
 #include "zarrcore/store/store.h"
 
 namespace zarrcore::icechunk {
+
+// The ids of the fields of the root.
+namespace info_field {
+inline constexpr unsigned kVersion = 0;
+inline constexpr unsigned kTags = 1;
+inline constexpr unsigned kBranches = 2;
+inline constexpr unsigned kDeletedTags = 3;
+inline constexpr unsigned kSnapshots = 4;
+inline constexpr unsigned kStatus = 5;
+inline constexpr unsigned kProperties = 6;
+inline constexpr unsigned kUpdates = 7;
+inline constexpr unsigned kOlderUpdates = 8;
+inline constexpr unsigned kConfig = 9;
+inline constexpr unsigned kEnabled = 10;
+inline constexpr unsigned kDisabled = 11;
+inline constexpr unsigned kExtra = 12;
+}  // namespace info_field
 
 // What happened to a repository, as the log numbers it.
 enum class UpdateType : std::uint8_t {

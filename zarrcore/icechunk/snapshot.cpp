@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMaxPathSize = 64 << 10;
 // An offset, another to the field table, an id.
 constexpr std::uint64_t kMinManifestRefSize = 4 + 4 + kObjectIdSize;
-// The structure of format 1: an id, a size, a count, with padding behind the first and the last.
+// The structure of format 1: an id, a size, a count, with padding after the first and the last.
 constexpr std::size_t kManifestFileSize = 32;
 constexpr std::size_t kSizePlace = 16;
 constexpr std::size_t kCountPlace = 24;
@@ -59,7 +59,7 @@ std::string_view path_of(const FlatTable& node) {
   return required(node.text(snapshot_field::kPath), "path of a node").substr(1);
 }
 
-// In format 1, a structure of two numbers for each dimension: its length and that of its chunks.
+// In format 1, a structure of two numbers for each dimension: its length and its chunks' length.
 std::optional<FlatVector<ByteSpan>> shape_v1(const FlatTable& data) {
   return data.vector<ByteSpan>(snapshot_field::kShape, 2 * sizeof(std::uint64_t));
 }
@@ -119,7 +119,7 @@ FlatTarget write_node(FlatBuilder& builder, int format, const NewNode& node) {
           .number(snapshot_field::kDataType, type));
 }
 
-// The order of ids as texts is that of their bytes. In format 2, the list of format 1 is empty.
+// Ids are in the same order as texts and as bytes. In format 2, the list of format 1 is empty.
 void write_manifest_files(FlatBuilder& builder, FlatFields& root, int format,
                           const ManifestFiles& manifests) {
   Buffer structures(format == 1 ? manifests.size() * kManifestFileSize : 0);

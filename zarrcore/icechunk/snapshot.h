@@ -93,7 +93,7 @@ class Snapshot {
   FlatTable data_of(std::size_t array) const;
   FlatTables manifest_refs(std::size_t array) const;
   void load_manifest_files();
-  // Throws Error unless the manifests that are listed are those of the arrays.
+  // Throws Error unless the arrays have exactly the manifests that are listed.
   void check_manifest_files() const;
 
   int format_;

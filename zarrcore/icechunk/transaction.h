@@ -3,7 +3,7 @@
 // of the branch.
 //
 //   zarr.json of a node     becomes a node of the snapshot
-//   chunks                  are put into chunks/ID at once, or kept if they are small; what changes
+//   chunks                  are put into chunks/ID at once, or held if they are small; what changes
 //                           is the reference to them
 //
 // Keys of anything else are errors. Safe to use from several threads at once.
@@ -48,9 +48,9 @@ struct TransactionOptions {
 struct CommitOptions {
   std::string message = {};
   std::vector<std::pair<std::string, std::string>> properties = {};
-  // Whether what others have committed meanwhile gives way: their version of a chunk that was
-  // changed here as well, and their changes of a node that was deleted here. Otherwise these are
-  // conflicts.
+  // True if changes that others have committed meanwhile are overwritten: their version of a chunk
+  // that was changed here as well, and their changes of a node that was deleted here. Otherwise
+  // these are conflicts.
   bool ours_win = false;
 };
 
@@ -233,7 +233,7 @@ class Transaction final : public Store {
   std::shared_ptr<ReferenceLog> log_;
   GivenChanges given_;    // what merge() has made of no changes,
   std::string given_by_;  // and which changes these were; see fingerprint()
-  // Changes that these have come from: those of others, and their own at some time.
+  // Fingerprints of the changes() that these include: of other transactions, and their own.
   mutable std::set<std::string> origins_;
   std::uint64_t generation_ = 0;  // of the base and the log
   std::uint64_t changes_made_ = 0;

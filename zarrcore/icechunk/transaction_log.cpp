@@ -73,7 +73,7 @@ Buffer make_log(const ObjectId& id, int format, const ChangeSet& changes,
   std::array<std::vector<NodeId>, log_field::kChunks> ids;  // by fields
   std::map<NodeId, const ArrayChanges*> chunks;
   for (const auto& [path, node] : changes.nodes) {
-    if (!changes.is_kept(node)) {
+    if (!changes.is_from_base(node)) {
       ids[node.is_array ? log_field::kNewArrays : log_field::kNewGroups].push_back(node.id);
     } else if (changes.is_updated(node)) {
       ids[node.is_array ? log_field::kUpdatedArrays : log_field::kUpdatedGroups].push_back(node.id);

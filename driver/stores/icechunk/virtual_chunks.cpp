@@ -77,7 +77,7 @@ std::string_view without_quotes(std::string_view etag) {
 }
 
 // The last second in which a file was changed. The second of a local file is rounded up: Icechunk
-// takes parts of a second for a later time.
+// treats parts of a second as a later time.
 std::uint32_t time_of(const VSIStatBufL& status, bool is_local) {
   if (status.st_mtime <= 0) return 0;
   bool is_whole = !is_local;
