@@ -66,6 +66,13 @@ struct ArrayChanges {
   std::map<std::uint64_t, std::uint64_t> references;
 };
 
+// What a transaction has got from another one.
+struct GivenChanges {
+  GivenNodes nodes;
+  // References that are still the same, and those that others have replaced.
+  std::map<NodeId, ArrayChanges> chunks;
+};
+
 class ChangeSet {
  public:
   // Unchanged. `base` must outlive this.

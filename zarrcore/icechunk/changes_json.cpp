@@ -1,5 +1,16 @@
-#include "zarrcore/icechunk/changes_json.h"
-
+// The changes of a transaction as JSON, for other processes:
+//
+//   nodes      those that are new, moved or have another document: path, id, and what of
+//              "document" and "base", the node of the base that it was, there is; "given", the path
+//              that the transaction has started with, and the document, if that was another one
+//   deleted    ids of nodes
+//   lost       nodes that the transaction has started with and has deleted: id, path, document
+//   chunks     of each array: "array", its id; "given", references that the transaction has started
+//              with; "references", those that it has changed since, each a list: the index, and
+//              unless the chunk was erased, one of
+//                "inline", bytes in base64
+//                "object", id, offset, length
+//                "url", location, offset, length, etag, last_modified
 #include <map>
 #include <utility>
 
@@ -58,7 +69,8 @@ std::uint64_t add_reference(const Json& stored, ReferenceLog& log) {
   return log.add(reference);
 }
 
-// Makes a change set of the base what the JSON says.
+// Makes the changes that the JSON says in a change set of the same base, which has none yet; their
+// references are added to the log. `version` is the version of their documents.
 class ChangeReader {
  public:
   ChangeReader(ChangeSet& changes, ReferenceLog& log, std::uint64_t version)
@@ -66,6 +78,8 @@ class ChangeReader {
     for (const auto& [path, node] : changes.nodes) base_.emplace(node.id, *node.base);
   }
 
+  // Returns what the transaction had been given. Throws Error, and the exceptions of Json, when the
+  // JSON does not fit the base.
   GivenChanges read(const Json& json) {
     for (const Json& id : json.at("deleted")) erase(id);
     // Places become free before others take them.
@@ -163,8 +177,6 @@ std::string fingerprint(std::string_view changes) {
   return std::to_string(changes.size()) + '-' + std::to_string(fnv1a(changes));
 }
 
-}  // namespace
-
 Json changes_to_json(ChangeSet& changes, const GivenChanges& given, const ReferenceLog& log) {
   Json nodes = Json::array();
   Json chunks = Json::array();
@@ -219,10 +231,7 @@ Json changes_to_json(ChangeSet& changes, const GivenChanges& given, const Refere
   return json;
 }
 
-GivenChanges read_changes(const Json& json, std::uint64_t version, ChangeSet& changes,
-                          ReferenceLog& log) {
-  return ChangeReader(changes, log, version).read(json);
-}
+}  // namespace
 
 std::string Transaction::changes() const {
   const std::lock_guard lock(mutex_);
@@ -248,7 +257,7 @@ void Transaction::add_changes(std::string_view text) {
     if (snapshot == nullptr || *snapshot != base_->snapshot_id()) {
       throw Error("they do not start from snapshot " + base_->snapshot_id());
     }
-    given = read_changes(json, version_, added, *log_);
+    given = ChangeReader(added, *log_, version_).read(json);
     if (const std::string* from = find_string(json, "from")) origin = *from;
   });
   const auto has_same_bytes = [&](std::uint64_t ours, std::uint64_t theirs) {

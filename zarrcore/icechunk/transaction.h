@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "zarrcore/icechunk/change_set.h"
-#include "zarrcore/icechunk/changes_json.h"
 #include "zarrcore/icechunk/configuration.h"
 #include "zarrcore/icechunk/icechunk_store.h"
 #include "zarrcore/icechunk/reference_log.h"
