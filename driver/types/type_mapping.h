@@ -1,5 +1,5 @@
 // Zarr data types as GDAL types, and conversion of elements to the type that a caller of GDAL
-// requests, and back (element_encoder.cpp).
+// requests, and back (converters.cpp).
 //
 // Where GDAL has no such type, the next wider one is used: bool is Byte, int8 Int16 before
 // GDAL 3.7, float16 Float32 before 3.11, all smaller floats and bfloat16 Float32; the same for the
@@ -26,6 +26,10 @@ namespace gdal_zarr {
 
 GDALExtendedDataType gdal_type(const zarrcore::DataType& type);
 
+inline std::size_t number_size(GDALDataType type) {
+  return static_cast<std::size_t>(GDALGetDataTypeSizeBytes(type));
+}
+
 // The type as which new arrays store numbers of GDAL's type; empty if Zarr has none.
 std::optional<zarrcore::DataType> stored_number_type(GDALDataType type);
 
@@ -42,6 +46,9 @@ struct Component {
 // them.
 std::vector<Component> components_of(const zarrcore::DataType& type);
 
+// Conversion of elements: between GDAL's number types by GDAL's rules, which round and clamp, and
+// between structures part by part.
+
 // Converts elements of `type` to elements of `buffer_type`; null if they are the same bytes.
 // Strings become char pointers that the caller frees with CPLFree. Throws zarrcore::Error when GDAL
 // cannot convert between the two.
@@ -49,7 +56,7 @@ std::unique_ptr<const zarrcore::ElementConverter> make_converter(
     const zarrcore::DataType& type, const GDALExtendedDataType& buffer_type);
 
 // Converts elements of `buffer_type` to elements of `type`; null if they are the same bytes.
-// Numbers are rounded and clamped as GDAL does; bytes of a structure that belong to no field become
+// Bytes of a structure that belong to no field become
 // zero. A string is a char pointer, null for the empty string. Elements of variable length point to
 // the caller's characters; texts made from numbers live as long as the converter.
 //
@@ -58,43 +65,5 @@ std::unique_ptr<const zarrcore::ElementConverter> make_converter(
 // UTF-8 where the type requires it; nothing is ever truncated.
 std::unique_ptr<const zarrcore::ElementConverter> make_element_encoder(
     const GDALExtendedDataType& buffer_type, const zarrcore::DataType& type);
-
-// Conversion of elements: between GDAL's number types by GDAL's rules, and between structures part
-// by part.
-
-inline std::size_t number_size(GDALDataType type) {
-  return static_cast<std::size_t>(GDALGetDataTypeSizeBytes(type));
-}
-
-// Converts like GDALCopyWords(), which rounds and clamps. Null if the types are equal.
-std::unique_ptr<const zarrcore::ElementConverter> make_number_converter(GDALDataType source,
-                                                                        GDALDataType destination);
-
-// The offsets, in bytes, of a part in the source and in the destination.
-struct StructurePart {
-  std::size_t source_offset;
-  std::size_t destination_offset;
-  std::size_t destination_size;
-  std::unique_ptr<const zarrcore::ElementConverter> converter;  // null if the bytes are the same
-};
-
-// Null if structures of these sizes are the same bytes: all parts are, without gaps between them.
-// With `clears_gaps`, bytes of the destination that belong to no part become zero; otherwise they
-// are not changed.
-std::unique_ptr<const zarrcore::ElementConverter> make_structure_converter(
-    std::vector<StructurePart> parts, std::size_t source_size, std::size_t destination_size,
-    bool clears_gaps);
-
-// The item named `name`, or null. Names need not be unique, so the item at `position`, where it
-// usually is, has precedence.
-template <typename Items, typename NameOf>
-auto find_named(const Items& items, std::size_t position, const std::string& name,
-                const NameOf& name_of) -> decltype(&items.front()) {
-  if (position < items.size() && name_of(items[position]) == name) return &items[position];
-  for (const auto& item : items) {
-    if (name_of(item) == name) return &item;
-  }
-  return nullptr;
-}
 
 }  // namespace gdal_zarr
