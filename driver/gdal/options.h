@@ -1,4 +1,4 @@
-// Tables of options: creation options (new_array/creation_option_table.h), open options
+// Tables of options: creation options (new_array/creation_options.h), open options
 // (entry/open_options.cpp) and configuration options (config_options.h). A table is the only source
 // of names, types, defaults and descriptions: GDAL gets it as XML, the documentation is tested
 // against that, and the values of options in a call are checked by it. Messages name the option,

@@ -1,5 +1,5 @@
 // Creation options: the list that GDAL gets, and their values in a call. All of it follows from the
-// table in creation_option_table.cpp. To add an option, add a row there and read its value where it
+// table in creation_options.cpp. To add an option, add a row there and read its value where it
 // takes effect.
 #pragma once
 

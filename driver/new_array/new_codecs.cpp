@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "driver/gdal/messages.h"
-#include "driver/new_array/array_parts.h"
+#include "driver/new_array/new_array.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "autotest/driver/cpp/options.h"
-#include "driver/new_array/array_parts.h"
 #include "driver/new_array/creation_options.h"
+#include "driver/new_array/new_array.h"
 #include "zarrcore/metadata/format.h"
 
 namespace gdal_zarr::test::chunk_layout_test {
