@@ -8,7 +8,7 @@
 #include "driver/codecs/image_headers.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/zip_directory.h"
-#include "driver/virtual/tiff_blocks.h"
+#include "driver/virtual/raster_blocks.h"
 
 namespace zarrcore::fuzz {
 namespace {

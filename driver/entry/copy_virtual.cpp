@@ -12,9 +12,6 @@
 #include "driver/gdal/messages.h"
 #include "driver/raster/overview_levels.h"
 #include "driver/stores/icechunk/virtual_chunks.h"
-#include "driver/virtual/grib_blocks.h"
-#include "driver/virtual/tiff_blocks.h"
-#include "driver/virtual/vrt_blocks.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -172,9 +169,8 @@ bool refer_to_blocks(const RasterBlocks& blocks, GDALDataset& source, RasterData
                      const PartialProgress& progress) {
   const bool leaves_others = destination.view().array().session()->copies_blocks();
   // Overviews of a VRT are resampled by GDAL from its sources' overviews: they have no blocks.
-  const auto levels = is_vrt(source) || is_grib(source)
-                          ? std::vector<SourceLevel>()
-                          : find_levels(source, blocks, leaves_others);
+  const auto levels = format_of(source) == "GTiff" ? find_levels(source, blocks, leaves_others)
+                                                   : std::vector<SourceLevel>();
   zarrcore::Buffer buffer;
   const auto copy = [&](const RasterBlock& block) {
     const zarrcore::Shape start{block.band, block.row * blocks.block_rows,

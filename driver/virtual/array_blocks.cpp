@@ -7,14 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "driver/stores/references/target_files.h"
 #include "driver/types/type_mapping.h"
-#include "driver/virtual/netcdf3_blocks.h"
 #include "driver/virtual/raw_blocks.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/codec/codec_chain.h"
 
 namespace gdal_zarr {
 namespace {
@@ -34,8 +31,7 @@ class CheckedBlocks {
         blocks_(std::move(blocks)),
         shape_(std::move(shape)),
         copies_others_(copies_others),
-        zero_(blocks_.layout.data_type.item_size),
-        chain_(layout().codecs, {layout().chunk_shape, layout().data_type, zero_}) {
+        decoder_(layout()) {
     for (std::size_t i = 0; i < shape_.size(); ++i) {
       counts_.push_back(zarrcore::ceil_divide(shape_[i], layout().chunk_shape[i]));
     }
@@ -64,7 +60,8 @@ class CheckedBlocks {
   }
 
  private:
-  // One of the first blocks must be as GDAL tells; the others are checked when they are visited.
+  // One of the first blocks must be as GDAL reports it; the others are checked when they are
+  // visited.
   void check_first() const {
     constexpr int kMostProblems = 8;
     constexpr int kMaxTries = 1000;
@@ -91,22 +88,19 @@ class CheckedBlocks {
   // are equal, as it may be missing, or if it is encoded in another way.
   std::optional<Reference> find(std::span<const std::uint64_t> position,
                                 std::uint64_t& next) const {
-    const Buffer expected = read(position);
+    const Shape count = count_at(position);
+    const Buffer expected = read(position, count);
     std::uint64_t number = 0;
     for (std::size_t i = 0; i < position.size(); ++i) number = number * counts_[i] + position[i];
     std::string problem = "GDAL does not tell where it is";
     bool has_other_encoding = false;
     const auto find_at = [&](std::uint64_t at) -> std::optional<Reference> {
       try {
-        Shape place(position.size());
-        std::uint64_t rest = at;
-        for (std::size_t i = place.size(); i-- > 0; rest /= counts_[i])
-          place[i] = rest % counts_[i];
-        auto block = blocks_.find(place);
+        auto block = blocks_.find(position_of(at, counts_));
         if (!block) return std::nullopt;
         if (!block->length) {
           has_other_encoding = true;
-        } else if (is_equal(*block, position, expected)) {
+        } else if (decoder_.decode(*block, count).text() == expected.text()) {
           next = at + 1;
           return block;
         } else {
@@ -118,7 +112,10 @@ class CheckedBlocks {
       return std::nullopt;
     };
     if (auto block = find_at(next)) return block;
-    if (is_constant(position, expected)) return Reference();
+    const std::string_view elements = expected.text();
+    const std::uint64_t others = elements.size() - layout().data_type.item_size;
+    const bool are_equal = elements.substr(0, others) == elements.substr(elements.size() - others);
+    if (are_equal) return Reference();
     if (number != next) {
       if (auto block = find_at(number)) return block;
     }
@@ -127,20 +124,15 @@ class CheckedBlocks {
     throw Error("block " + zarrcore::shape_text(position, ",") + ": " + problem);
   }
 
-  // What GDAL reads, in the places that it has in the chunk; zero past the edge of the array.
-  Buffer read(std::span<const std::uint64_t> position) const {
+  // What GDAL reads.
+  Buffer read(std::span<const std::uint64_t> position, const Shape& count) const {
     std::vector<GUInt64> start;
-    start.reserve(shape_.size());
-    const Shape count = count_at(position);
     for (std::size_t i = 0; i < shape_.size(); ++i) {
       start.push_back(position[i] * layout().chunk_shape[i]);
     }
     const std::vector<std::size_t> lengths(count.begin(), count.end());
-    const auto strides = zarrcore::c_strides(layout().chunk_shape, 1);
-    const std::vector<GPtrDiff_t> steps(strides.begin(), strides.end());
-    Buffer values(chain_.decoded_size());
-    std::ranges::fill(std::span(values.data(), values.size()), std::byte{});
-    if (!array_.Read(start.data(), lengths.data(), nullptr, steps.data(), array_.GetDataType(),
+    Buffer values(*zarrcore::checked_product(count) * layout().data_type.item_size);
+    if (!array_.Read(start.data(), lengths.data(), nullptr, nullptr, array_.GetDataType(),
                      values.data(), values.data(), values.size())) {
       throw Error("it cannot be read");
     }
@@ -157,55 +149,12 @@ class CheckedBlocks {
     return count;
   }
 
-  // Calls `use(offset)` for each row of elements inside the array, in bytes, until it returns
-  // false.
-  template <typename Use>
-  bool for_rows(std::span<const std::uint64_t> position, const Use& use) const {
-    const std::uint64_t size = layout().data_type.item_size;
-    const Shape count = count_at(position);
-    const auto strides = zarrcore::c_strides(layout().chunk_shape, size);
-    Shape rows = count;
-    if (!rows.empty()) rows.back() = 1;
-    bool goes_on = true;
-    for_chunks(rows, Shape(rows.size(), 1), [&](std::span<const std::uint64_t> row) {
-      std::uint64_t offset = 0;
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        offset += row[i] * static_cast<std::uint64_t>(strides[i]);
-      }
-      goes_on = use(offset, (count.empty() ? 1 : count.back()) * size);
-      return !goes_on;
-    });
-    return goes_on;
-  }
-
-  bool is_equal(const Reference& block, std::span<const std::uint64_t> position,
-                const Buffer& expected) const {
-    const Buffer encoded = block.target.empty() ? Buffer::copy_of(block.value.span())
-                                                : files_.get(block, chain_.max_encoded_size());
-    const zarrcore::DecodedChunk decoded = chain_.decode(encoded.span());
-    return for_rows(position, [&](std::uint64_t offset, std::uint64_t size) {
-      return std::memcmp(decoded.elements.data() + offset, expected.data() + offset, size) == 0;
-    });
-  }
-
-  bool is_constant(std::span<const std::uint64_t> position, const Buffer& expected) const {
-    const std::uint64_t item = layout().data_type.item_size;
-    return for_rows(position, [&](std::uint64_t offset, std::uint64_t size) {
-      for (std::uint64_t at = offset; at < offset + size; at += item) {
-        if (std::memcmp(expected.data(), expected.data() + at, item) != 0) return false;
-      }
-      return true;
-    });
-  }
-
   const GDALMDArray& array_;
   RawBlocks blocks_;
   Shape shape_;
   Shape counts_;  // of chunks
   bool copies_others_;
-  std::vector<std::byte> zero_;
-  zarrcore::CodecChain chain_;
-  mutable TargetFiles files_{""};
+  mutable BlockDecoder decoder_;
 };
 
 }  // namespace

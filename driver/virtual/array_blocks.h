@@ -1,5 +1,5 @@
 // Where the blocks of an array of another format are (HDF5, netCDF, VRT), as GDAL 3.12 and later
-// tell it.
+// report it.
 #pragma once
 
 #include <gdal_priv.h>

@@ -6,14 +6,19 @@
 #include <vector>
 
 #include "driver/virtual/cube_array.h"
-#include "driver/virtual/cube_builder.h"
-#include "driver/virtual/grib_blocks.h"
+#include "driver/virtual/grib.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
 namespace {
 
 using zarrcore::Error;
+
+// Errors name the element of a GRIB file.
+template <typename Body>
+auto with_element(const GribField& field, const Body& body) {
+  return field.element.empty() ? body() : zarrcore::with_context({field.element}, body);
+}
 
 // Opens files, and puts each of their bands into an array: those of a GRIB file by what they are.
 class Cubes {
@@ -37,7 +42,7 @@ class Cubes {
         GDALDataset::Open(file.c_str(), GDAL_OF_RASTER | GDAL_OF_VERBOSE_ERROR));
     if (!dataset) throw Error("it cannot be opened");
     if (dataset->GetRasterCount() == 0) throw Error("it has no bands");
-    const bool has_fields = is_grib(*dataset);
+    const bool has_fields = format_of(*dataset) == "GRIB";
     if (number_ == 0 && has_fields && options_.dimension.empty() && options_.time_pattern.empty() &&
         options_.time_item.empty()) {
       options_.time_item = "GRIB_VALID_TIME";
@@ -71,11 +76,7 @@ class Cubes {
     }
     for (auto& part : parts_) {
       if (!part.input) continue;
-      if (has_fields) {
-        zarrcore::with_context({part.field.element}, [&] { part.builder->add(*part.input); });
-      } else {
-        part.builder->add(*part.input);
-      }
+      with_element(part.field, [&] { part.builder->add(*part.input); });
     }
   }
 
@@ -87,9 +88,7 @@ class Cubes {
     }
     std::vector<std::shared_ptr<const Cube>> cubes;
     for (Part& part : parts_) {
-      const auto finish = [&] { return part.builder->finish(); };
-      const std::string& element = part.field.element;
-      const auto cube = element.empty() ? finish() : zarrcore::with_context({element}, finish);
+      const auto cube = with_element(part.field, [&] { return part.builder->finish(); });
       cube->name = name_of(part.field);
       names_.insert(cube->name);
       cube->comment = part.field.comment;
@@ -145,6 +144,36 @@ class Cubes {
 };
 
 }  // namespace
+
+void visit_cube(const Cube& cube, const ArrayBlocks::Visit& visit) {
+  const RasterBlocks& grid = cube.grid;
+  for (std::size_t i = 0; i < cube.blocks.size(); ++i) {
+    const CubeBlock& block = cube.blocks[i];
+    const CubeSource& source = cube.sources[block.source];
+    if (!source.problem.empty()) continue;
+    Reference reference;
+    reference.target = cube.targets[block.target];
+    reference.offset = block.offset;
+    reference.length = block.length;
+    reference.is_path = !reference.target.empty();
+    if (!reference.is_path) reference.value = zarrcore::Buffer::copy_of(cube.values.at(i).span());
+    const auto position =
+        cube.index(source.step, block.band, source.y / grid.block_rows + block.row,
+                   source.x / grid.block_columns + block.column);
+    if (!visit(position, std::move(reference))) return;
+  }
+  for (const CubeSource& source : cube.sources) {
+    if (source.problem.empty()) continue;
+    const std::uint64_t bands = grid.is_by_pixel ? 1 : grid.bands;
+    for (std::uint64_t band = 0; band < bands; ++band) {
+      if (!for_touched(source, grid, [&](std::uint64_t row, std::uint64_t column) {
+            return visit(cube.index(source.step, band, row, column), std::nullopt);
+          })) {
+        return;
+      }
+    }
+  }
+}
 
 std::unique_ptr<GDALDataset> make_cube(std::span<const std::string> files,
                                        const CubeOptions& options,

@@ -1,6 +1,7 @@
-// Many rasters as one array: those of one time side by side, times one after the other. Its chunks
-// are the blocks of the files, which must be alike and aligned with each other. Of GRIB files, each
-// element becomes an array, with dimensions of its levels and members if there are several.
+// Many rasters as one array: files of the same time side by side, times one after the other. Its
+// chunks are the blocks of the files, which must be alike and aligned with each other. Of GRIB
+// files, each element becomes an array, with dimensions of its levels and members if there are
+// several.
 #pragma once
 
 #include <gdal_priv.h>
@@ -23,15 +24,15 @@ struct CubeOptions {
   std::string dimension = {};
   // Where the times are: in the names of the files (see time_pattern.h), or in a metadata item of
   // the dataset or of each band. Bands with times of their own are steps of the stack. With both,
-  // the pattern is for the item. GRIB files have the item GRIB_VALID_TIME, which is taken if
+  // the pattern is for the item. GRIB files have the item GRIB_VALID_TIME, which is used if
   // nothing is said of dimension and times.
   std::string time_pattern = {};
   std::string time_item = {};
-  // Whether files that cannot be referred to are copied.
+  // True if files that cannot be referred to are copied.
   bool leaves_others = false;
 };
 
-// Opens the files one after the other, and keeps the places of their blocks. The dataset has a root
+// Opens the files one after the other, and notes the places of their blocks. The dataset has a root
 // group with the arrays, their dimensions and coordinate variables: X, Y, and CF time in the
 // standard calendar. Throws zarrcore::Error, which names the first file that does not fit and says
 // why; also if `progress` (0 to 1) returns false.

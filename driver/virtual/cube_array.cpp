@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "driver/gdal/error_guard.h"
-#include "driver/virtual/grib_blocks.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 
@@ -27,13 +26,6 @@ std::shared_ptr<OGRSpatialReference> crs_of(const Cube& cube, std::size_t y, std
   }
   crs->SetDataAxisToSRSAxisMapping(mapping);
   return crs;
-}
-
-// The position of an element of a C-order array.
-zarrcore::Shape unravel(std::uint64_t number, const zarrcore::Shape& shape) {
-  zarrcore::Shape position(shape.size());
-  for (std::size_t i = shape.size(); i-- > 0; number /= shape[i]) position[i] = number % shape[i];
-  return position;
 }
 
 class CubeArray final : public GDALMDArray {
@@ -115,9 +107,20 @@ class CubeArray final : public GDALMDArray {
     GSpacing spacing[4] = {0, 0, 0, 0};  // in bytes
   };
 
+  // Calls `use` for the first pixel of each of `rows` rows in all bands.
+  template <typename Use>
+  static void for_rows(const Region& region, std::uint64_t rows, GByte* buffer, const Use& use) {
+    for (std::uint64_t band = 0; band < region.count[1]; ++band) {
+      for (std::uint64_t row = 0; row < rows; ++row) {
+        use(buffer + static_cast<GSpacing>(band) * region.spacing[1] +
+            static_cast<GSpacing>(row) * region.spacing[2]);
+      }
+    }
+  }
+
   void read(const GUInt64* start, const size_t* count, const GPtrDiff_t* stride, GDALDataType type,
             GByte* buffer) const {
-    const auto axes = cube_->index(0, 1, 2, 3);  // 0 for those of steps, which are first
+    const auto axes = cube_->index(0, 1, 2, 3);  // 0 for the dimensions of steps, which are first
     Region region;
     zarrcore::Shape lengths;
     for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -128,7 +131,7 @@ class CubeArray final : public GDALMDArray {
     }
     const zarrcore::Shape all = cube_->step_shape();
     for (std::uint64_t n = 0; n < *zarrcore::checked_product(lengths); ++n) {
-      const zarrcore::Shape place = unravel(n, lengths);
+      const zarrcore::Shape place = position_of(n, lengths);
       std::uint64_t step = 0;
       GByte* of_step = buffer;
       for (std::size_t i = 0; i < all.size(); ++i) {
@@ -140,15 +143,11 @@ class CubeArray final : public GDALMDArray {
   }
 
   void read_step(std::uint64_t step, const Region& region, GDALDataType type, GByte* buffer) const {
-    const auto& [first, lengths, spacing] = region;
-    for (std::uint64_t band = 0; band < lengths[1]; ++band) {
-      for (std::uint64_t row = 0; row < lengths[2]; ++row) {
-        GDALCopyWords64(cube_->raster.missing.data(), cube_->raster.type, 0,
-                        buffer + static_cast<GSpacing>(band) * spacing[1] +
-                            static_cast<GSpacing>(row) * spacing[2],
-                        type, static_cast<int>(spacing[3]), static_cast<GPtrDiff_t>(lengths[3]));
-      }
-    }
+    for_rows(region, region.count[2], buffer, [&](GByte* row) {
+      GDALCopyWords64(cube_->raster.missing.data(), cube_->raster.type, 0, row, type,
+                      static_cast<int>(region.spacing[3]),
+                      static_cast<GPtrDiff_t>(region.count[3]));
+    });
     const auto sources = cube_->sources_of_step.find(step);
     if (sources == cube_->sources_of_step.end()) return;
     for (const CubeSource* source : sources->second) read_source(*source, region, type, buffer);
@@ -180,24 +179,19 @@ class CubeArray final : public GDALMDArray {
                            region.spacing[2], region.spacing[1], nullptr) != CE_None) {
       throw Error(source.file + " cannot be read");
     }
-    if (!is_grib(*dataset_)) return;
+    if (format_of(*dataset_) != "GRIB") return;
     // GDAL shows missing values of messages as a nodata value; the array has NaN there.
     int has_nodata = FALSE;
     const double nodata = dataset_->GetRasterBand(bands[0])->GetNoDataValue(&has_nodata);
     if (has_nodata == FALSE) return;
-    for (std::size_t i = 0; i < bands.size(); ++i) {
-      for (std::uint64_t row = 0; row < y_end - y; ++row) {
-        for (std::uint64_t column = 0; column < x_end - x; ++column) {
-          GByte* const at = target + static_cast<GSpacing>(i) * region.spacing[1] +
-                            static_cast<GSpacing>(row) * region.spacing[2] +
-                            static_cast<GSpacing>(column) * region.spacing[3];
-          double value = 0;
-          GDALCopyWords(at, type, 0, &value, GDT_Float64, 0, 1);
-          if (value != nodata) continue;
-          GDALCopyWords(cube_->raster.missing.data(), cube_->raster.type, 0, at, type, 0, 1);
-        }
+    for_rows(region, y_end - y, target, [&](GByte* at) {
+      for (int column = 0; column < columns; ++column, at += region.spacing[3]) {
+        double value = 0;
+        GDALCopyWords(at, type, 0, &value, GDT_Float64, 0, 1);
+        if (value != nodata) continue;
+        GDALCopyWords(cube_->raster.missing.data(), cube_->raster.type, 0, at, type, 0, 1);
       }
-    }
+    });
   }
 
   std::shared_ptr<const Cube> cube_;
@@ -252,14 +246,6 @@ void add_text(GDALMDArray& array, const char* name, const char* text) {
   if (!attribute || !attribute->Write(text)) throw Error("coordinates cannot be made");
 }
 
-std::vector<double> centres(double start, double length, std::uint64_t count) {
-  std::vector<double> values(count);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    values[i] = start + (static_cast<double>(i) + 0.5) * length;
-  }
-  return values;
-}
-
 // The dimensions that the arrays of a dataset share, if they have the same coordinates.
 class CubeDimensions {
  public:
@@ -267,7 +253,7 @@ class CubeDimensions {
 
   bool has(const std::string& name) const { return made_.contains(name); }
 
-  // One that has another length or other values than that of the name is called after the array.
+  // If a dimension of the name has another length or other values, the array's name is added to it.
   template <typename T>
   std::shared_ptr<GDALDimension> get(std::string name, const std::string& array, const char* type,
                                      const char* direction, std::uint64_t length,
@@ -339,9 +325,9 @@ Dimensions dimensions_of(const Cube& cube, CubeDimensions& made) {
   const auto add_axis = [&](const char* name, const char* type, const char* direction, int first,
                             std::uint64_t length) {
     const auto at = static_cast<std::size_t>(first);
-    dimensions.push_back(
-        get(name, type, direction, length,
-            transform ? centres((*transform)[at], (*transform)[at == 0 ? 1 : 5], length) : none));
+    dimensions.push_back(get(
+        name, type, direction, length,
+        transform ? cell_centres((*transform)[at], (*transform)[at == 0 ? 1 : 5], length) : none));
   };
   add_axis("Y", GDAL_DIM_TYPE_HORIZONTAL_Y, "NORTH", 3, cube.grid.rows);
   add_axis("X", GDAL_DIM_TYPE_HORIZONTAL_X, "EAST", 0, cube.grid.columns);
@@ -360,7 +346,7 @@ zarrcore::Shape Cube::step_shape() const {
 
 zarrcore::Shape Cube::index(std::uint64_t step, std::uint64_t band, std::uint64_t row,
                             std::uint64_t column) const {
-  zarrcore::Shape index = unravel(step, step_shape());
+  zarrcore::Shape index = position_of(step, step_shape());
   if (has_bands() && !bands_are_last()) index.push_back(band);
   index.insert(index.end(), {row, column});
   if (has_bands() && bands_are_last()) index.push_back(band);

@@ -1,15 +1,15 @@
-#include "driver/virtual/cube_builder.h"
-
+// Finds the steps of a cube and the place of each file.
 #include <cpl_conv.h>
+#include <ogr_spatialref.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
-#include "driver/conventions/geotransform.h"
 #include "driver/gdal/messages.h"
+#include "driver/virtual/cube_array.h"
 #include "driver/virtual/time_pattern.h"
-#include "driver/virtual/vrt_blocks.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 
@@ -17,6 +17,97 @@ namespace gdal_zarr {
 namespace {
 
 using zarrcore::Error;
+
+std::optional<GeoTransform> transform_of(GDALDataset& dataset) {
+  GeoTransform transform{};
+  if (GDALGetGeoTransform(GDALDataset::ToHandle(&dataset), transform.data()) != CE_None) {
+    return std::nullopt;
+  }
+  const bool is_valid = std::ranges::all_of(transform, [](double x) { return std::isfinite(x); }) &&
+                        transform[1] > 0 && transform[5] != 0;
+  if (!is_valid || transform[2] != 0 || transform[4] != 0) {
+    throw Error("its rows and columns do not run along the axes of the CRS");
+  }
+  return transform;
+}
+
+std::optional<double> value_if_set(double value, int is_set) {
+  return is_set != FALSE ? std::optional(value) : std::nullopt;
+}
+
+CubeRaster describe_band(GDALRasterBand& band) {
+  CubeRaster raster;
+  raster.type = band.GetRasterDataType();
+  raster.missing = missing_pixel(band);
+  int is_set = FALSE;
+  const double nodata = band.GetNoDataValue(&is_set);
+  double nearest = 0;
+  GDALCopyWords(raster.missing.data(), raster.type, 0, &nearest, GDT_Float64, 0, 1);
+  raster.has_nodata =
+      is_set != FALSE && (nearest == nodata || (std::isnan(nearest) && std::isnan(nodata)));
+  double value = band.GetScale(&is_set);
+  raster.scale = value_if_set(value, is_set);
+  value = band.GetOffset(&is_set);
+  raster.offset = value_if_set(value, is_set);
+  const char* unit = band.GetUnitType();
+  raster.unit = unit != nullptr ? unit : "";
+  return raster;
+}
+
+// What differs between bands; null if nothing does.
+const char* difference(const CubeRaster& a, const CubeRaster& b) {
+  if (a.type != b.type) return "data type";
+  if (a.missing != b.missing || a.has_nodata != b.has_nodata) return "nodata value";
+  if (a.scale != b.scale || a.offset != b.offset || a.unit != b.unit) {
+    return "scale, offset or unit";
+  }
+  return nullptr;
+}
+
+// What differs between files, apart from the position; null if nothing does.
+const char* difference_of_files(const CubeRaster& a, const CubeRaster& b) {
+  if (const char* what = difference(a, b)) return what;
+  if (a.bands != b.bands) return "number of bands";
+  if ((a.crs == nullptr) != (b.crs == nullptr) || (a.crs && a.crs->IsSame(b.crs.get()) == FALSE)) {
+    return "CRS";
+  }
+  if (a.transform.has_value() != b.transform.has_value()) return "position";
+  constexpr double kPrecision = 1e-9;
+  const auto is_near = [&](std::size_t i) {
+    return std::abs((*a.transform)[i] - (*b.transform)[i]) <=
+           kPrecision * std::abs((*a.transform)[i]);
+  };
+  return a.transform && !(is_near(1) && is_near(5)) ? "pixel size" : nullptr;
+}
+
+// Of bands, counted from 1. Throws zarrcore::Error if they differ, or if rows and columns do not
+// run along the axes. Missing values of GRIB are NaN.
+CubeRaster describe_raster(GDALDataset& dataset, std::span<const int> bands) {
+  const bool is_grib = format_of(dataset) == "GRIB";
+  const auto describe = [&](int number) {
+    CubeRaster band = describe_band(*dataset.GetRasterBand(number));
+    if (is_grib) {
+      const double nan = std::nan("");
+      band.missing = {};
+      GDALCopyWords(&nan, GDT_Float64, 0, band.missing.data(), band.type, 0, 1);
+      band.has_nodata = true;
+      const char* const unit = dataset.GetRasterBand(number)->GetMetadataItem("GRIB_UNIT");
+      const std::string text = unit != nullptr ? unit : "";  // as "[K]", "[-]"
+      if (text.size() > 2 && text != "[-]") band.unit = text.substr(1, text.size() - 2);
+    }
+    return band;
+  };
+  CubeRaster raster = describe(bands.front());
+  for (const int band : bands) {
+    if (const char* what = difference(describe(band), raster)) {
+      throw Error(std::string("its bands differ in ") + what);
+    }
+  }
+  raster.bands = static_cast<int>(bands.size());
+  raster.transform = transform_of(dataset);
+  if (const OGRSpatialReference* crs = dataset.GetSpatialRef()) raster.crs.reset(crs->Clone());
+  return raster;
+}
 
 // How many pixels a file starts after the first one.
 std::int64_t pixels_between(double start, double first, double length) {
@@ -47,36 +138,6 @@ std::size_t place_in(const std::vector<T>& sorted, T value) {
 
 }  // namespace
 
-void visit_cube(const Cube& cube, const ArrayBlocks::Visit& visit) {
-  const RasterBlocks& grid = cube.grid;
-  for (std::size_t i = 0; i < cube.blocks.size(); ++i) {
-    const CubeBlock& block = cube.blocks[i];
-    const CubeSource& source = cube.sources[block.source];
-    if (!source.problem.empty()) continue;
-    Reference reference;
-    reference.target = cube.targets[block.target];
-    reference.offset = block.offset;
-    reference.length = block.length;
-    reference.is_path = !reference.target.empty();
-    if (!reference.is_path) reference.value = zarrcore::Buffer::copy_of(cube.values.at(i).span());
-    const auto position =
-        cube.index(source.step, block.band, source.y / grid.block_rows + block.row,
-                   source.x / grid.block_columns + block.column);
-    if (!visit(position, std::move(reference))) return;
-  }
-  for (const CubeSource& source : cube.sources) {
-    if (source.problem.empty()) continue;
-    const std::uint64_t bands = grid.is_by_pixel ? 1 : grid.bands;
-    for (std::uint64_t band = 0; band < bands; ++band) {
-      if (!for_touched(source, grid, [&](std::uint64_t row, std::uint64_t column) {
-            return visit(cube.index(source.step, band, row, column), std::nullopt);
-          })) {
-        return;
-      }
-    }
-  }
-}
-
 CubeBuilder::CubeBuilder(const CubeOptions& options)
     : options_(options), cube_(std::make_shared<Cube>()) {
   cube_->has_times = !options.time_pattern.empty() || !options.time_item.empty();
@@ -88,14 +149,13 @@ void CubeBuilder::add(const CubeInput& input) {
   if (!input.fields.empty()) raster.bands = 1;
   if (cube_->sources.empty()) {
     cube_->raster = raster;
-  } else if (const char* what = find_difference(raster, cube_->raster)) {
+  } else if (const char* what = difference_of_files(raster, cube_->raster)) {
     throw Error(std::string("it differs from the first file in its ") + what);
   }
   CubeSource source;
   source.file = input.file;
   source.columns = static_cast<std::uint64_t>(input.dataset.GetRasterXSize());
   source.rows = static_cast<std::uint64_t>(input.dataset.GetRasterYSize());
-  const std::size_t first_source = cube_->sources.size();
   const std::size_t first_block = cube_->blocks.size();
   try {
     if (input.blocks == nullptr) throw Error(input.problem);
@@ -106,19 +166,14 @@ void CubeBuilder::add(const CubeInput& input) {
     cube_->blocks.resize(first_block);
     cube_->values.erase(cube_->values.lower_bound(first_block), cube_->values.end());
   }
-  add_sources(input, source, first_block);
-  std::int64_t x = 0;
-  std::int64_t y = 0;
   if (raster.transform) {
     const GeoTransform& first = *cube_->raster.transform;
-    x = pixels_between((*raster.transform)[0], first[0], first[1]);
-    y = pixels_between((*raster.transform)[3], first[3], first[5]);
+    source.column = pixels_between((*raster.transform)[0], first[0], first[1]);
+    source.row = pixels_between((*raster.transform)[3], first[3], first[5]);
   }
-  places_.resize(cube_->sources.size(), {x, y});
-  for (std::size_t i = first_source; i < cube_->sources.size(); ++i) {
-    left_ = std::min(left_, x);
-    top_ = std::min(top_, y);
-  }
+  left_ = std::min(left_, source.column);
+  top_ = std::min(top_, source.row);
+  add_sources(input, std::move(source), first_block);
 }
 
 std::shared_ptr<Cube> CubeBuilder::finish() {
@@ -173,9 +228,7 @@ void CubeBuilder::take_blocks(const CubeInput& input) {
 }
 
 // One for the file, or for each band if bands have their own times.
-void CubeBuilder::add_sources(const CubeInput& input, const CubeSource& source,
-                              std::size_t first_block) {
-  CubeSource added = source;
+void CubeBuilder::add_sources(const CubeInput& input, CubeSource source, std::size_t first_block) {
   const auto time =
       cube_->has_times ? time_of(input) : std::optional(static_cast<std::int64_t>(input.number));
   const bool bands_are_steps = !time || !input.fields.empty();
@@ -183,8 +236,8 @@ void CubeBuilder::add_sources(const CubeInput& input, const CubeSource& source,
     throw Error("it differs from the first file in what has times: files or bands");
   }
   if (!bands_are_steps) {
-    added.time = *time;
-    cube_->sources.push_back(std::move(added));
+    source.time = *time;
+    cube_->sources.push_back(std::move(source));
     return;
   }
   if (cube_->grid.is_by_pixel) throw Error("its bands share blocks, so that none has its own time");
@@ -194,13 +247,13 @@ void CubeBuilder::add_sources(const CubeInput& input, const CubeSource& source,
     const auto of_band = zarrcore::with_context(
         {name}, [&] { return time ? time : time_of_band(input, band, first_block); });
     if (!of_band) throw Error(name + " has no time");
-    added.time = *of_band;
-    added.first_band = band;
+    source.time = *of_band;
+    source.first_band = band;
     if (!input.fields.empty()) {
-      added.level = input.fields[i].level.value_or(0);
-      added.member = input.fields[i].member.value_or(0);
+      source.level = input.fields[i].level.value_or(0);
+      source.member = input.fields[i].member.value_or(0);
     }
-    cube_->sources.push_back(added);
+    cube_->sources.push_back(source);
   }
   for (std::size_t i = first_block; i < cube_->blocks.size(); ++i) {
     CubeBlock& block = cube_->blocks[i];
@@ -222,7 +275,7 @@ std::optional<std::int64_t> CubeBuilder::time_of(const CubeInput& input) const {
     return time_of_item(input.dataset.GetMetadataItem(options_.time_item.c_str()));
   }
   const auto time = find_time(CPLGetFilename(input.file.c_str()), options_.time_pattern);
-  if (!time && !is_vrt(input.dataset)) {
+  if (!time && format_of(input.dataset) != "VRT") {
     throw Error("its name does not match the time pattern " + options_.time_pattern);
   }
   return time;
@@ -257,10 +310,9 @@ std::optional<std::int64_t> CubeBuilder::time_of_band(const CubeInput& input, in
 void CubeBuilder::place_sources() {
   std::uint64_t columns = 0;
   std::uint64_t rows = 0;
-  for (std::size_t i = 0; i < cube_->sources.size(); ++i) {
-    CubeSource& source = cube_->sources[i];
-    source.x = static_cast<std::uint64_t>(places_[i].first - left_);
-    source.y = static_cast<std::uint64_t>(places_[i].second - top_);
+  for (CubeSource& source : cube_->sources) {
+    source.x = static_cast<std::uint64_t>(source.column - left_);
+    source.y = static_cast<std::uint64_t>(source.row - top_);
     columns = std::max(columns, source.x + source.columns);
     rows = std::max(rows, source.y + source.rows);
     if (std::max(columns, rows) > kMaxCoordinates) {

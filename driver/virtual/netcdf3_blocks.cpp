@@ -1,5 +1,4 @@
-#include "driver/virtual/netcdf3_blocks.h"
-
+// The headers of netCDF-3 files (NetCDF Classic Format Specification).
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -42,7 +41,6 @@ struct Netcdf3Variable {
   }
 };
 
-// The header from its beginning on (NetCDF Classic Format Specification).
 class Netcdf3Header {
  public:
   explicit Netcdf3Header(VSILFILE* file) : file_(file), file_size_(file_size(file)) {}
@@ -89,7 +87,7 @@ class Netcdf3Header {
   static constexpr std::uint32_t kVariables = 11;
   static constexpr std::uint32_t kAttributes = 12;
 
-  // The next bytes; parts of the file are kept, as most fields are small.
+  // The next bytes. The file is read in larger parts, as most fields are small.
   const std::byte* take(std::uint64_t size) {
     constexpr std::uint64_t kPart = 64 << 10;
     if (at_ > file_size_ || size > file_size_ - at_) throw Error("its header is too short");
@@ -162,7 +160,7 @@ class Netcdf3Header {
     }
     skip_attributes();
     variable.item_size = type_size();
-    count();  // the size, which is not that of large variables
+    count();  // the size, which is wrong for large variables
     variable.begin = version_ == 1 ? u32() : u64();
     variables_.push_back(std::move(variable));
   }
@@ -194,12 +192,8 @@ std::optional<RawBlocks> find_netcdf3_blocks(const GDALMDArray& array, const Sha
   if (expected != shape || variable.item_size != type.item_size) {
     throw Error("its file has another shape or data type for it");
   }
-  Reference whole;
-  whole.target = path;
-  whole.offset = variable.begin;
-  whole.length = variable.size();
   return contiguous_blocks(
-      shape, type, "big", whole,
+      shape, type, "big", file_part(path, zarrcore::ByteRange::at(variable.begin, variable.size())),
       variable.has_records ? std::optional(header.record_size()) : std::nullopt);
 }
 

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <numeric>
 
-#include "driver/stores/references/target_files.h"
-#include "driver/virtual/grib_blocks.h"
-#include "driver/virtual/tiff_blocks.h"
-#include "driver/virtual/vrt_blocks.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/codec_chain.h"
 
 namespace gdal_zarr {
 namespace {
@@ -65,6 +62,38 @@ BlockLayout RasterBlocks::layout(std::size_t rank) const {
   return layout;
 }
 
+Reference file_part(const std::string& path, const zarrcore::ByteRange& part) {
+  Reference reference;
+  reference.target = path;
+  reference.offset = part.offset;
+  reference.length = part.length;
+  reference.is_path = true;
+  return reference;
+}
+
+BlockDecoder::BlockDecoder(const BlockLayout& layout)
+    : zero_(layout.data_type.item_size),
+      chain_(layout.codecs, {layout.chunk_shape, layout.data_type, zero_}),
+      files_("") {}
+
+Buffer BlockDecoder::decode(const Reference& block, std::span<const std::uint64_t> count) {
+  const Buffer encoded = block.target.empty() ? Buffer::copy_of(block.value.span())
+                                              : files_.get(block, chain_.max_encoded_size());
+  const zarrcore::DecodedChunk decoded = chain_.decode(encoded.span());
+  const std::uint64_t item_size = zero_.size();
+  Buffer elements(*zarrcore::checked_product(count) * item_size);
+  zarrcore::copy_strided(count, item_size, decoded.elements.data(),
+                         zarrcore::c_strides(chain_.spec().shape, item_size), elements.data(),
+                         zarrcore::c_strides(count, item_size));
+  return elements;
+}
+
+zarrcore::Shape position_of(std::uint64_t number, std::span<const std::uint64_t> shape) {
+  zarrcore::Shape position(shape.size());
+  for (std::size_t i = shape.size(); i-- > 0; number /= shape[i]) position[i] = number % shape[i];
+  return position;
+}
+
 std::uint64_t RasterBlocks::count_per_band() const {
   return zarrcore::ceil_divide(rows, block_rows) * zarrcore::ceil_divide(columns, block_columns);
 }
@@ -102,51 +131,88 @@ Pixel missing_pixel(GDALRasterBand& band) {
   return nearest(&nodata, GDT_Float64, is_set);
 }
 
+std::string format_of(GDALDataset& dataset) {
+  const GDALDriver* driver = dataset.GetDriver();
+  return driver != nullptr ? driver->GetDescription() : "(none)";
+}
+
 RasterBlocks find_raster_blocks(GDALDataset& dataset, BlockCheck check, bool copies_others) {
-  if (is_grib(dataset)) return find_grib_blocks(dataset, check);
-  return is_vrt(dataset) ? find_vrt_blocks(dataset, copies_others)
+  const std::string format = format_of(dataset);
+  if (format == "GRIB") return find_grib_blocks(dataset, check);
+  return format == "VRT" ? find_vrt_blocks(dataset, copies_others)
                          : find_tiff_blocks(dataset, check);
 }
 
 void check_block(const RasterBlocks& blocks, const RasterBlock& block, GDALDataset& source,
                  int first_band) {
-  const BlockLayout layout = blocks.layout(blocks.is_by_pixel ? 3 : 2);
-  const std::vector<std::byte> zero(blocks.data_type.item_size);
-  const zarrcore::CodecChain chain(layout.codecs, {layout.chunk_shape, blocks.data_type, zero});
-  TargetFiles files("");
-  const Buffer encoded = block.reference.target.empty()
-                             ? Buffer::copy_of(block.reference.value.span())
-                             : files.get(block.reference, chain.max_encoded_size());
-  const zarrcore::DecodedChunk decoded = chain.decode(encoded.span());
   const std::uint64_t row = block.row * blocks.block_rows;
   const std::uint64_t column = block.column * blocks.block_columns;
-  const auto rows = static_cast<int>(std::min(blocks.block_rows, blocks.rows - row));
-  const auto columns = static_cast<int>(std::min(blocks.block_columns, blocks.columns - column));
-  const std::uint64_t count = blocks.is_by_pixel ? blocks.bands : 1;
-  std::vector<int> bands(count);
+  const std::uint64_t rows = std::min(blocks.block_rows, blocks.rows - row);
+  const std::uint64_t columns = std::min(blocks.block_columns, blocks.columns - column);
+  zarrcore::Shape shape{rows, columns};
+  if (blocks.is_by_pixel) shape.push_back(blocks.bands);
+  const Buffer stored = BlockDecoder(blocks.layout(shape.size())).decode(block.reference, shape);
+  std::vector<int> bands(blocks.is_by_pixel ? blocks.bands : 1);
   std::iota(bands.begin(), bands.end(), first_band + static_cast<int>(block.band));
-  const GDALDataType type = source.GetRasterBand(bands[0])->GetRasterDataType();
-  const auto pixel = static_cast<std::uint64_t>(GDALGetDataTypeSizeBytes(type)) * count;
-  if (pixel != blocks.data_type.item_size * count) {
+  GDALRasterBand& band = *source.GetRasterBand(bands[0]);
+  const GDALDataType type = band.GetRasterDataType();
+  const auto size = static_cast<GSpacing>(blocks.data_type.item_size);
+  if (GDALGetDataTypeSizeBytes(type) != size) {
     throw Error("GDAL shows its values as " + std::string(GDALGetDataTypeName(type)) +
                 ", not as they are stored");
   }
-  const auto line = pixel * static_cast<std::uint64_t>(columns);
-  Buffer expected(line * static_cast<std::uint64_t>(rows));
-  if (source.RasterIO(GF_Read, static_cast<int>(column), static_cast<int>(row), columns, rows,
-                      expected.data(), columns, rows, type, static_cast<int>(count), bands.data(),
-                      static_cast<GSpacing>(pixel), static_cast<GSpacing>(line),
-                      static_cast<GSpacing>(pixel / count), nullptr) != CE_None) {
+  const auto width = static_cast<int>(columns);
+  const auto height = static_cast<int>(rows);
+  const auto pixel = size * static_cast<GSpacing>(bands.size());
+  Buffer expected(stored.size());
+  if (source.RasterIO(GF_Read, static_cast<int>(column), static_cast<int>(row), width, height,
+                      expected.data(), width, height, type, static_cast<int>(bands.size()),
+                      bands.data(), pixel, pixel * width, size, nullptr) != CE_None) {
     throw Error("it cannot be read");
   }
-  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(rows); ++i) {
-    const std::byte* stored = decoded.elements.data() + i * pixel * blocks.block_columns;
-    const std::byte* wanted = expected.data() + i * line;
-    if (std::memcmp(stored, wanted, line) != 0 &&
-        !(blocks.has_nan_for_nodata &&
-          is_like_grib({stored, line}, {wanted, line}, *source.GetRasterBand(bands[0])))) {
-      throw Error("decoding its blocks does not give the values that GDAL reads");
+  if (std::memcmp(stored.data(), expected.data(), stored.size()) != 0 &&
+      !(blocks.has_nan_for_nodata && is_like_grib(stored.span(), expected.span(), band))) {
+    throw Error("decoding its blocks does not give the values that GDAL reads");
+  }
+}
+
+void check_alignment(const Placement& source, const RasterBlocks& mosaic) {
+  const auto fits = [](std::uint64_t start, std::uint64_t length, std::uint64_t block,
+                       std::uint64_t all) {
+    return start % block == 0 && length <= all && start <= all - length &&
+           ((start + length) % block == 0 || start + length == all);
+  };
+  if (!fits(source.x, source.columns, mosaic.block_columns, mosaic.columns) ||
+      !fits(source.y, source.rows, mosaic.block_rows, mosaic.rows)) {
+    throw Error("its blocks are not aligned with those of the mosaic");
+  }
+}
+
+void check_alike(const RasterBlocks& blocks, const RasterBlocks& mosaic) {
+  const std::size_t rank = mosaic.is_by_pixel ? 3 : 2;
+  if (blocks.is_by_pixel != mosaic.is_by_pixel || !(blocks.layout(rank) == mosaic.layout(rank))) {
+    throw Error("its blocks have another shape or encoding than those of the first");
+  }
+}
+
+// Goes down the rows with the sources that cross the present one.
+void check_overlaps(std::span<const Placement* const> placed) {
+  std::vector<const Placement*> sources(placed.begin(), placed.end());
+  std::ranges::sort(sources, {}, &Placement::y);
+  std::map<std::uint64_t, const Placement*> crossing;  // by their first column
+  std::multimap<std::uint64_t, std::uint64_t> ends;    // first columns by the row after the last
+  for (const Placement* source : sources) {
+    while (!ends.empty() && ends.begin()->first <= source->y) {
+      crossing.erase(ends.begin()->second);
+      ends.erase(ends.begin());
     }
+    const auto next = crossing.lower_bound(source->x);
+    const bool overlaps = (next != crossing.end() && next->first < source->x + source->columns) ||
+                          (next != crossing.begin() &&
+                           std::prev(next)->first + std::prev(next)->second->columns > source->x);
+    if (overlaps) throw Error(source->file + ": it overlaps another source");
+    crossing.emplace_hint(next, source->x, source);
+    ends.emplace(source->y + source->rows, source->x);
   }
 }
 

@@ -62,16 +62,12 @@ RawBlocks contiguous_blocks(const Shape& shape, const zarrcore::DataType& type, 
   return {std::move(layout), [target = whole.target, start = whole.offset, record_step, counts,
                               size = *zarrcore::checked_product(part) *
                                      type.item_size](std::span<const std::uint64_t> position) {
-            Reference block;
-            block.target = target;
-            block.is_path = true;
-            block.length = size;
+            std::uint64_t number = 0;
             for (std::size_t i = 0; i < counts.size(); ++i) {
-              block.offset = block.offset * counts[i] + position[i + (record_step ? 1 : 0)];
+              number = number * counts[i] + position[i + (record_step ? 1 : 0)];
             }
-            block.offset =
-                start + block.offset * size + (record_step ? position[0] * *record_step : 0);
-            return block;
+            const std::uint64_t record = record_step ? position[0] * *record_step : 0;
+            return file_part(target, zarrcore::ByteRange::at(start + record + number * size, size));
           }};
 }
 
@@ -135,7 +131,7 @@ CodecMetadata codec_of(const HdfCompression& compression) {
   return codec;
 }
 
-// What GDAL says about the encoding of a block, which is that of all blocks of an array.
+// The encoding of a block as GDAL reports it; all blocks of an array have the same.
 struct BlockEncoding {
   bool is_big = false;
   bool is_shuffled = false;
@@ -229,21 +225,18 @@ class BlockFinder {
         return std::nullopt;
       }
     }
-    Reference block;
     if (info.pabyInlineData != nullptr) {
+      Reference block;
       block.value = Buffer::copy_of({reinterpret_cast<const std::byte*>(info.pabyInlineData),
                                      static_cast<std::size_t>(info.nSize)});
       block.length = info.nSize;
       return block;
     }
     if (info.pszFilename == nullptr || info.nSize == 0) return std::nullopt;
-    block.target = info.pszFilename;
-    block.is_path = true;
-    block.offset = info.nOffset;
     const std::uint64_t checksum = encoding_.has_checksum ? 4 : 0;
     if (info.nSize <= checksum) throw Error("a block is too short");
-    block.length = info.nSize - checksum;
-    return block;
+    return file_part(info.pszFilename,
+                     zarrcore::ByteRange::at(info.nOffset, info.nSize - checksum));
   }
 
   void find_encoding() {

@@ -1,10 +1,11 @@
-#include "driver/virtual/tiff_blocks.h"
-
+// The tiles and strips of a TIFF that GDAL has opened.
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include "driver/gdal/messages.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/virtual/raster_blocks.h"
 #include "driver/virtual/tiff_directory.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
@@ -42,16 +44,22 @@ struct Compression {
   // Of GDAL, for a block that is the same and compressed without loss; null if there is none.
   const char* option;
   const char* lossless = nullptr;
+  const char* configuration = "{}";  // what of it does not depend on the file
 };
+
+constexpr const char* kDeflateLevel = R"({"level": 6})";
+constexpr const char* kZstdLevel = R"({"level": 9})";
+constexpr const char* kXzStream = R"({"format": 1, "check": -1, "preset": null, "filters": null})";
 
 constexpr Compression kCompressions[] = {
     {TiffCompression::none, Kind::packed, nullptr, "NONE"},
     {TiffCompression::lzw, Kind::stream, "numcodecs.imagecodecs_lzw", "LZW"},
-    {TiffCompression::adobe_deflate, Kind::stream, "numcodecs.zlib", "DEFLATE"},
-    {TiffCompression::deflate, Kind::stream, "numcodecs.zlib", "DEFLATE"},
+    {TiffCompression::adobe_deflate, Kind::stream, "numcodecs.zlib", "DEFLATE", nullptr,
+     kDeflateLevel},
+    {TiffCompression::deflate, Kind::stream, "numcodecs.zlib", "DEFLATE", nullptr, kDeflateLevel},
     {TiffCompression::packbits, Kind::packed, "numcodecs.imagecodecs_packbits", "PACKBITS"},
-    {TiffCompression::lzma, Kind::stream, "numcodecs.lzma", "LZMA"},
-    {TiffCompression::zstd, Kind::stream, "numcodecs.zstd", "ZSTD"},
+    {TiffCompression::lzma, Kind::stream, "numcodecs.lzma", "LZMA", nullptr, kXzStream},
+    {TiffCompression::zstd, Kind::stream, "numcodecs.zstd", "ZSTD", nullptr, kZstdLevel},
     {TiffCompression::jpeg, Kind::image, "numcodecs.imagecodecs_jpeg", nullptr},
     {TiffCompression::lerc, Kind::image, "numcodecs.imagecodecs_lerc", "LERC", "MAX_Z_ERROR=0"},
     {TiffCompression::webp, Kind::image, "numcodecs.imagecodecs_webp", "WEBP", "WEBP_LOSSLESS=YES"},
@@ -73,27 +81,28 @@ bool is_packed(const TiffDirectory& directory) {
   return directory.bits < 16 && directory.bits != 8;
 }
 
+struct SampleFormat {
+  std::uint64_t number;
+  TypeKind kind;
+  std::uint64_t min_size;  // in bytes
+  std::uint64_t max_size;
+};
+
+constexpr SampleFormat kSampleFormats[] = {{1, TypeKind::unsigned_integer, 1, 8},
+                                           {2, TypeKind::signed_integer, 1, 8},
+                                           {3, TypeKind::floating, 2, 8},
+                                           {6, TypeKind::complex, 8, 16}};
+
 zarrcore::DataType type_of(const TiffDirectory& directory) {
-  const std::uint64_t size =
-      is_packed(directory) ? zarrcore::ceil_divide(directory.bits, 8) : directory.bits / 8;
-  const bool is_whole = directory.bits == 8 * size && (size & (size - 1)) == 0 && size <= 16;
-  switch (directory.sample_format) {
-    case 1:
-      if ((is_whole && size <= 8) || is_packed(directory)) {
-        return {TypeKind::unsigned_integer, size};
-      }
-      break;
-    case 2:
-      if (is_whole && size <= 8) return {TypeKind::signed_integer, size};
-      break;
-    case 3:
-      if (is_whole && size >= 2 && size <= 8) return {TypeKind::floating, size};
-      break;
-    case 6:
-      if (is_whole && size >= 8) return {TypeKind::complex, size};
-      break;
-    default:
-      break;
+  const std::uint64_t size = zarrcore::ceil_divide(directory.bits, 8);
+  if (is_packed(directory) && directory.sample_format == 1) {
+    return {TypeKind::unsigned_integer, size};
+  }
+  const auto* format =
+      std::ranges::find(kSampleFormats, directory.sample_format, &SampleFormat::number);
+  if (format != std::end(kSampleFormats) && directory.bits == 8 * size &&
+      std::has_single_bit(size) && size >= format->min_size && size <= format->max_size) {
+    return {format->kind, size};
   }
   throw Error("Zarr has no data type for samples of " + std::to_string(directory.bits) +
               " bits in format " + std::to_string(directory.sample_format) + " of TIFF");
@@ -151,27 +160,11 @@ std::vector<CodecMetadata> codecs_of(const TiffDirectory& directory,
                 " bits");
   }
   if (compression.codec == nullptr) return codecs;
-  CodecMetadata codec{compression.codec, Json::object()};
-  switch (directory.compression) {
-    case TiffCompression::jpeg:
-      codec.configuration = jpeg_configuration(directory);
-      break;
-    case TiffCompression::webp:
-      codec.configuration["hasalpha"] = directory.samples == 4;
-      break;
-    case TiffCompression::lzma:
-      codec.configuration = {
-          {"format", 1}, {"check", -1}, {"preset", nullptr}, {"filters", nullptr}};
-      break;
-    case TiffCompression::deflate:
-    case TiffCompression::adobe_deflate:
-      codec.configuration["level"] = 6;
-      break;
-    case TiffCompression::zstd:
-      codec.configuration["level"] = 9;
-      break;
-    default:
-      break;
+  CodecMetadata codec{compression.codec, zarrcore::parse_json(compression.configuration)};
+  if (directory.compression == TiffCompression::jpeg) {
+    codec.configuration = jpeg_configuration(directory);
+  } else if (directory.compression == TiffCompression::webp) {
+    codec.configuration["hasalpha"] = directory.samples == 4;
   }
   codecs.push_back(std::move(codec));
   return codecs;
@@ -245,59 +238,63 @@ Buffer padded_strip(const TiffDirectory& directory, GDALDataset& source, std::sp
   return read_bytes(bytes.get(), padded.offsets[0], padded.lengths[0]);
 }
 
-// The greatest length that divides all strips of an image without compression, so that none of the
-// chunks is short.
-std::uint64_t rows_of_parts(const TiffDirectory& directory) {
-  const bool can_be_cut = directory.compression == TiffCompression::none && !directory.is_tiled;
-  return can_be_cut ? std::gcd(directory.block_rows, directory.rows % directory.block_rows)
-                    : directory.block_rows;
+// Returns true if strips may be cut into shorter ones.
+bool can_be_cut(const TiffDirectory& directory) {
+  return directory.compression == TiffCompression::none && !directory.is_tiled;
+}
+
+// Returns true if the strip at the bottom, which is shorter than the others, must be padded.
+bool pads_last_strip(const TiffDirectory& directory) {
+  return !directory.is_tiled && !can_be_cut(directory) &&
+         directory.rows % directory.block_rows != 0;
+}
+
+// The rows of a block: of strips that can be cut, the greatest length that divides all of them, so
+// that none of the chunks is short.
+std::uint64_t block_rows_of(const TiffDirectory& directory) {
+  return can_be_cut(directory)
+             ? std::gcd(directory.block_rows, directory.rows % directory.block_rows)
+             : directory.block_rows;
 }
 
 // Calls `visit` for the parts of a strip that are blocks of `rows` rows. Returns false if it stops.
-bool visit_parts(const TiffDirectory& directory, std::uint64_t rows, RasterBlock strip,
+bool visit_parts(const TiffDirectory& directory, std::uint64_t rows, const RasterBlock& strip,
                  const VisitBlock& visit) {
   const std::uint64_t strip_rows =
       std::min(directory.block_rows, directory.rows - strip.row * directory.block_rows);
-  const std::uint64_t parts = strip_rows / rows;
   const std::uint64_t row_samples =
       directory.columns * (directory.is_by_pixel ? directory.samples : 1);
   const std::uint64_t row_bytes = zarrcore::ceil_divide(row_samples * directory.bits, 8);
   if (*strip.reference.length < row_bytes * strip_rows) throw Error("a strip is too short");
   const std::uint64_t first = strip.row * (directory.block_rows / rows);
-  for (std::uint64_t i = 0; i < parts; ++i) {
-    RasterBlock part{strip.band, first + i, 0, {}};
-    part.reference.target = strip.reference.target;
-    part.reference.offset = strip.reference.offset + i * rows * row_bytes;
-    part.reference.length = rows * row_bytes;
-    if (!visit(std::move(part))) return false;
+  for (std::uint64_t i = 0; i < strip_rows / rows; ++i) {
+    const auto part =
+        zarrcore::ByteRange::at(strip.reference.offset + i * rows * row_bytes, rows * row_bytes);
+    if (!visit({strip.band, first + i, 0, file_part(strip.reference.target, part)})) return false;
   }
   return true;
 }
 
 void visit_blocks(const std::string& path, const TiffDirectory& directory, GDALDataset& dataset,
                   const VisitBlock& visit) {
-  const std::uint64_t rows = rows_of_parts(directory);
   const std::uint64_t across = directory.blocks_across();
   const std::uint64_t down = directory.blocks_down();
-  const bool is_cut = directory.compression == TiffCompression::none && !directory.is_tiled;
-  const bool last_is_short = !directory.is_tiled && directory.rows % directory.block_rows != 0;
   for (std::size_t i = 0; i < directory.offsets.size(); ++i) {
     if (directory.lengths[i] == 0) continue;
     RasterBlock block{i / (across * down), i / across % down, i % across, {}};
-    if (last_is_short && !is_cut && block.row == down - 1) {
+    if (pads_last_strip(directory) && block.row == down - 1) {
       std::vector<int> bands(directory.is_by_pixel ? directory.samples : 1);
       std::iota(bands.begin(), bands.end(), static_cast<int>(block.band) + 1);
       block.reference.value = padded_strip(directory, dataset, bands);
       block.reference.length = block.reference.value.size();
     } else {
-      block.reference.target = path;
-      block.reference.offset = directory.offsets[i];
-      block.reference.length = directory.lengths[i];
-      block.reference.is_path = true;
+      block.reference =
+          file_part(path, zarrcore::ByteRange::at(directory.offsets[i], directory.lengths[i]));
     }
-    const bool goes_on =
-        is_cut ? visit_parts(directory, rows, std::move(block), visit) : visit(std::move(block));
-    if (!goes_on) return;
+    const bool continues = can_be_cut(directory)
+                               ? visit_parts(directory, block_rows_of(directory), block, visit)
+                               : visit(std::move(block));
+    if (!continues) return;
   }
 }
 
@@ -308,9 +305,7 @@ RasterBlocks blocks_of(const std::string& path, TiffDirectory directory, GDALDat
       directory.rows != static_cast<std::uint64_t>(dataset.GetRasterYSize())) {
     throw Error("GDAL shows another image than is stored");
   }
-  const bool last_is_padded = !directory.is_tiled && directory.rows % directory.block_rows != 0 &&
-                              directory.compression != TiffCompression::none;
-  if (last_is_padded && compression_of(directory).option == nullptr) {
+  if (pads_last_strip(directory) && compression_of(directory).option == nullptr) {
     throw Error("its last strip is shorter than the others, and padding it would change values");
   }
   RasterBlocks blocks;
@@ -318,7 +313,7 @@ RasterBlocks blocks_of(const std::string& path, TiffDirectory directory, GDALDat
   blocks.rows = directory.rows;
   blocks.columns = directory.columns;
   blocks.is_by_pixel = directory.is_by_pixel && directory.samples > 1;
-  blocks.block_rows = rows_of_parts(directory);
+  blocks.block_rows = block_rows_of(directory);
   blocks.block_columns = directory.block_columns;
   blocks.data_type = type_of(directory);
   blocks.codecs = codecs_of(directory, blocks.data_type);
@@ -340,8 +335,7 @@ RasterBlocks blocks_of(const std::string& path, TiffDirectory directory, GDALDat
 }
 
 void check_is_tiff(GDALDataset& dataset) {
-  const GDALDriver* driver = dataset.GetDriver();
-  const std::string format = driver != nullptr ? driver->GetDescription() : "(none)";
+  const std::string format = format_of(dataset);
   if (format != "GTiff") throw Error("it is not known where the format " + format + " has blocks");
   if (dataset.GetAccess() == GA_Update)
     throw Error("it is open for update, so that its blocks may still move");

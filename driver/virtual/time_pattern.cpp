@@ -97,7 +97,7 @@ std::optional<Match> match_at(std::string_view text, std::size_t at, std::string
                                              : std::nullopt;
 }
 
-// Whether what follows a time says no more than UTC; fractions of a second are left out.
+// Returns true if the text after a time means UTC; fractions of a second are ignored.
 bool is_utc(std::string_view rest) {
   if (rest.starts_with('.') && rest.size() > 1 && is_digit(rest[1]))
     rest.remove_prefix(std::min(rest.find_first_not_of("0123456789", 1), rest.size()));

@@ -1,5 +1,4 @@
-#include "driver/virtual/vrt_blocks.h"
-
+// Mosaics and stacks: the blocks of the TIFF files of which a VRT consists.
 #include <cpl_conv.h>
 #include <cpl_minixml.h>
 #include <cpl_string.h>
@@ -17,8 +16,7 @@
 #include <vector>
 
 #include "driver/gdal/compat.h"
-#include "driver/virtual/mosaic.h"
-#include "driver/virtual/tiff_blocks.h"
+#include "driver/virtual/raster_blocks.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/local_files.h"
 
@@ -26,10 +24,6 @@ namespace gdal_zarr {
 namespace {
 
 using zarrcore::Error;
-
-struct CloseXml {
-  void operator()(CPLXMLNode* node) const { CPLDestroyXMLNode(node); }
-};
 
 // All of the source is shown, at its own resolution.
 struct VrtSource : Placement {
@@ -154,7 +148,7 @@ VrtBand read_band(const CPLXMLNode& element, const std::string& folder, GDALData
 std::vector<VrtBand> read_vrt(GDALDataset& dataset, bool copies_others) {
   MetadataList xml = dataset.GetMetadata("xml:VRT");
   if (xml == nullptr || xml[0] == nullptr) throw Error("the VRT cannot be read");
-  const std::unique_ptr<CPLXMLNode, CloseXml> tree(CPLParseXMLString(xml[0]));
+  const CPLXMLTreeCloser tree(CPLParseXMLString(xml[0]));
   const CPLXMLNode* root = tree ? CPLGetXMLNode(tree.get(), "=VRTDataset") : nullptr;
   if (root == nullptr) throw Error("the VRT cannot be read");
   if (const char* subclass = CPLGetXMLValue(root, "subClass", nullptr)) {
@@ -212,16 +206,16 @@ class Mosaic {
       std::set<std::pair<std::uint64_t, std::uint64_t>> copied;  // rows and columns of blocks
       for (const VrtSource& source : bands_[band]) {
         std::vector<RasterBlock> blocks;
-        if (!source.is_copied) {
-          try {
+        bool is_copied = source.is_copied;
+        try {
+          if (!is_copied) {
             blocks = zarrcore::with_context({source.file}, [&] { return find(source, band); });
-          } catch (const Error&) {
-            if (!copies_others_) throw;
-            add_places(source, copied);
           }
-        } else {
-          add_places(source, copied);
+        } catch (const Error&) {
+          if (!copies_others_) throw;
+          is_copied = true;
         }
+        if (is_copied) add_places(source, copied);
         for (RasterBlock& block : blocks) {
           block.band = band;
           block.row += source.y / mosaic_.block_rows;
@@ -286,11 +280,6 @@ class Mosaic {
 };
 
 }  // namespace
-
-bool is_vrt(GDALDataset& dataset) {
-  const GDALDriver* driver = dataset.GetDriver();
-  return driver != nullptr && EQUAL(driver->GetDescription(), "VRT");
-}
 
 RasterBlocks find_vrt_blocks(GDALDataset& dataset, bool copies_others) {
   std::vector<VrtBand> bands = read_vrt(dataset, copies_others);

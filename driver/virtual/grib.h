@@ -1,16 +1,29 @@
-// What the bands of a GRIB file are: element, level and member of an ensemble, by the metadata that
-// GDAL shows.
+// GRIB files that GDAL has opened: what their bands are. Where the messages are, each the chunk of
+// one band, is found by find_grib_blocks() (raster_blocks.h).
 #pragma once
 
+#include <cpl_conv.h>
 #include <gdal_priv.h>
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "zarrcore/base/buffer.h"
 
 namespace gdal_zarr {
 
+// While it lives, GDAL reads GRIB files in this thread as they are, unless the user says otherwise.
+class PlainGrib {
+  CPLConfigOptionSetter units_{"GRIB_NORMALIZE_UNITS", "NO", true};
+  CPLConfigOptionSetter longitudes_{"GRIB_ADJUST_LONGITUDE_RANGE", "NO", true};
+};
+
+// The product definition section of the message of each band; empty ones in edition 2. Throws
+// zarrcore::Error if messages are not bands.
+std::vector<zarrcore::Buffer> read_grib1_products(GDALDataset& dataset);
+
+// Element, level and member of an ensemble, by the metadata that GDAL shows.
 struct GribField {
   std::string element;  // as "TMP"
   std::string comment;  // a description
