@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "driver/conventions/attribute_change.h"
+#include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/packing.h"
 #include "driver/gdal/worker_scope.h"
 #include "zarrcore/array/stored_chunks.h"

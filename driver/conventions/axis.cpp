@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numbers>
 #include <string_view>
 
 #include "driver/conventions/cf/attributes.h"
+#include "driver/conventions/cf/grid_mapping.h"
 #include "driver/conventions/cf/time.h"
 #include "driver/gdal/compat.h"
 #include "zarrcore/base/error.h"
@@ -50,13 +52,29 @@ const AxisWords* find_axis(std::string_view AxisWords::* list, const std::string
   return found != std::end(kAxes) ? found : nullptr;
 }
 
-void skip_spaces(std::string_view& text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
+struct CoordinateWords {
+  const char* standard_name;  // null: CF has none
+  const char* long_name;
+};
+
+// For X and Y, by kind of CRS.
+constexpr CoordinateWords kUnknownAxes[] = {{nullptr, "x coordinate"}, {nullptr, "y coordinate"}};
+constexpr CoordinateWords kGeographic[] = {{"longitude", "longitude"}, {"latitude", "latitude"}};
+constexpr CoordinateWords kRotated[] = {{"grid_longitude", "longitude in the rotated grid"},
+                                        {"grid_latitude", "latitude in the rotated grid"}};
+constexpr CoordinateWords kProjected[] = {
+    {"projection_x_coordinate", "x coordinate of projection"},
+    {"projection_y_coordinate", "y coordinate of projection"}};
+
+// CF's words for degrees; other angles are stated as a number of degrees.
+std::string angular_unit(const OGRSpatialReference& crs, const char* degrees) {
+  const double size = crs.GetAngularUnits() * 180 / std::numbers::pi;
+  return std::abs(size - 1) < 1e-9 ? degrees : zarrcore::dump_json(size) + " degrees";
 }
 
 DimensionUnit parse_unit_text(std::string_view text) {
   DimensionUnit unit;
-  skip_spaces(text);
+  cf::skip_spaces(text);
   // Names such as "nanometre" and "inch" do not begin with a number, though "nan" may look like
   // one.
   const bool may_be_number = text.find_first_of("0123456789.") <= (text.starts_with('-') ? 1U : 0U);
@@ -70,9 +88,8 @@ DimensionUnit parse_unit_text(std::string_view text) {
       text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     }
   }
-  skip_spaces(text);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  unit.base = text;
+  cf::skip_spaces(text);
+  unit.base = zarrcore::without_trailing(text, ' ');
   return unit;
 }
 
@@ -123,6 +140,28 @@ zarrcore::Json axis_attributes(const std::string& dimension_name, const AxisRole
     if (role.direction == "UP") attributes["positive"] = "up";
     if (role.direction == "DOWN") attributes["positive"] = "down";
   }
+  return attributes;
+}
+
+Json coordinate_attributes(bool is_x, const OGRSpatialReference* crs) {
+  const CoordinateWords* words = kUnknownAxes;
+  std::string units;
+  if (crs != nullptr && crs->IsProjected()) {
+    words = kProjected;
+    units = linear_unit(*crs);
+  } else if (crs != nullptr && crs->IsDerivedGeographic()) {
+    words = kRotated;
+    units = angular_unit(*crs, "degrees");
+  } else if (crs != nullptr && crs->IsGeographic()) {
+    words = kGeographic;
+    units = angular_unit(*crs, is_x ? "degrees_east" : "degrees_north");
+  } else if (crs != nullptr && crs->IsLocal()) {
+    units = linear_unit(*crs);
+  }
+  const auto& [standard_name, long_name] = words[is_x ? 0 : 1];
+  Json attributes = {{"axis", is_x ? "X" : "Y"}, {"long_name", long_name}};
+  if (standard_name != nullptr) attributes["standard_name"] = standard_name;
+  if (!units.empty()) attributes["units"] = units;
   return attributes;
 }
 

@@ -1,6 +1,8 @@
 // Statements of metadata about a dimension: which axis it is, and how far one step along it is.
 #pragma once
 
+#include <ogr_spatialref.h>
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -29,6 +31,10 @@ AxisRole find_axis_role(const std::string& dimension_name, const zarrcore::Json&
 // The attributes that an indexing variable needs besides its name for find_axis_role() to give
 // `role`.
 zarrcore::Json axis_attributes(const std::string& dimension_name, const AxisRole& role);
+
+// The attributes of a coordinate variable of X, or of Y: `axis`, `long_name` and, if the CRS (may
+// be null) implies them, `standard_name` and `units`.
+zarrcore::Json coordinate_attributes(bool is_x, const OGRSpatialReference* crs);
 
 // The units of dimensions as TensorStore writes them in Zarr v3: how far one step along a dimension
 // is. Each is a multiplier and a base unit.

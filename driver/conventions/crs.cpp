@@ -6,13 +6,12 @@
 #include <cmath>
 #include <utility>
 
+#include "driver/conventions/cf/attributes.h"
 #include "driver/conventions/cf/grid_mapping.h"
-#include "driver/conventions/cf/units.h"
-#include "driver/conventions/crs_variable.h"
+#include "driver/conventions/evidence.h"
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/position.h"
 #include "driver/conventions/product.h"
-#include "driver/conventions/raster_axes.h"
 #include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/crs_text.h"
 #include "driver/gdal/messages.h"
@@ -187,7 +186,7 @@ class CrsSearch {
   FoundCrs from_product() const {
     if (!evidence_.product || !axes_) return {};
     const bool is_eopf = is_eopf_array(*evidence_.attributes);
-    if (!is_eopf && !knows_raster_axes(evidence_)) return {};
+    if (!is_eopf && !known_raster_axes(evidence_)) return {};
     if (cf::read_unit(unit_).kind == cf::UnitKind::angle) return {};
     const auto root = evidence_.product();
     if (!root) return {};
@@ -318,7 +317,7 @@ FoundCrs find_crs(const Evidence& evidence, const std::optional<RasterAxes>& axe
   const auto is_angle = [&](std::size_t axis) {
     return STARTS_WITH_CI(evidence.axes[axis].unit.c_str(), "degree");
   };
-  if (!found.crs && evidence.assumes_longlat && axes && knows_raster_axes(evidence) &&
+  if (!found.crs && evidence.assumes_longlat && axes && known_raster_axes(evidence) &&
       is_angle(axes->x) && is_angle(axes->y)) {
     found = {make_wgs84(), "the open option ASSUME_LONGLAT"};
   }

@@ -1,7 +1,13 @@
 // The facts about an array from which its position on the Earth is determined: its attributes and
 // dimensions, and nodes around it that may describe it. gather_evidence() collects them from a
 // store; find_crs() and find_position() use nothing else.
+//
+// Then the questions that both ask: which variable states the CRS, which dimensions are X and Y,
+// which variables hold longitudes and latitudes, which coordinates are angles of a satellite's
+// view.
 #pragma once
+
+#include <ogr_spatialref.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -90,5 +96,66 @@ struct Evidence {
   // at that level.
   std::function<std::shared_ptr<const Evidence>()> finest = {};
 };
+
+// A variable that CF's attribute `grid_mapping` names, and the coordinates that it is for.
+struct GridMapping {
+  std::string variable;
+  std::vector<std::string> coordinates = {};  // empty for all
+};
+
+// "crs", or "crs: x y other: lat lon".
+std::vector<GridMapping> grid_mappings(const zarrcore::Json& attributes);
+
+// The name of the grid mapping variable for coordinates named `x` and `y`, else the first one;
+// empty without the attribute.
+std::string grid_mapping_variable(const zarrcore::Json& attributes, const std::string& x = {},
+                                  const std::string& y = {});
+
+// The name in a scope's attributes, for the axes X and Y of an array, if they are known.
+std::string grid_mapping_variable(const EvidenceScope& scope, const Evidence& evidence,
+                                  const std::optional<RasterAxes>& axes);
+
+// The names in CF's attribute `coordinates`, of the array, else of the nearest of its groups.
+std::vector<std::string> coordinate_names(const Evidence& evidence);
+
+// Variables beside the array that may be its grid mapping, whose name was lost, as xarray can lose
+// it.
+std::vector<EvidenceVariable> lost_grid_mappings(const Evidence& evidence);
+
+// The variable that states the array's CRS: the one named by the attribute `grid_mapping`, else one
+// that `coordinates` names, else a grid mapping whose name was lost.
+std::optional<EvidenceVariable> find_crs_variable(const Evidence& evidence,
+                                                  const std::optional<RasterAxes>& axes);
+
+// Returns true if the attributes belong to such a variable.
+bool states_crs(const zarrcore::Json& attributes);
+// Returns true if the attributes belong to a grid whose cells are not in a plane; see healpix.h.
+bool is_grid_on_the_sphere(const zarrcore::Json& attributes);
+
+// The dimensions X and Y that `spatial:dimensions` names, else by their coordinates or names.
+std::optional<RasterAxes> known_raster_axes(const Evidence& evidence);
+
+// The same for an array of at least two dimensions: if they are not known, the dimensions of the
+// shape that the convention states, else the last two.
+RasterAxes find_raster_axes(const Evidence& evidence);
+
+// Returns true if CF's `featureType` states that arrays hold points, profiles or lines of them:
+// neither grids nor swaths.
+bool has_discrete_features(const Evidence& evidence);
+
+// Not if one of them is known to be something else, such as time or depth.
+bool are_on_the_map(const Evidence& evidence, const RasterAxes& axes);
+
+// The certainty that a variable holds `word`, "longitude" or "latitude": 2 by its standard name or
+// unit, 1 by its own name, 0 if it does not.
+int certainty_of(const EvidenceVariable& variable, const char* word);
+
+// The height of the satellite, in metres, of a geostationary CRS, on whose grids coordinates are
+// angles of the view; empty for others.
+std::optional<double> satellite_height(const OGRSpatialReference& crs);
+
+// By what angles along an axis, in its unit, are multiplied to become lengths in metres, as PROJ
+// has them; 0 if its unit is not an angle. The azimuth of EUMETSAT's MTG counts to the west.
+double metres_of_view(const EvidenceAxis& axis, double height);
 
 }  // namespace gdal_zarr

@@ -1,12 +1,16 @@
-// Georeferencing of the pixels of a raster: geotransforms and ground control points.
+// Georeferencing of the pixels of a raster: geotransforms, of coordinates or stated by attributes,
+// and ground control points.
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "driver/conventions/evidence.h"
 #include "zarrcore/base/json.h"
 
 namespace gdal_zarr {
@@ -50,9 +54,25 @@ GeoTransform make_geotransform(const RegularAxis& x, const RegularAxis& y);
 std::optional<GeoTransform> parse_geotransform(const zarrcore::Json& grid_mapping_attributes);
 std::string format_geotransform(const GeoTransform& transform);
 
-// Reads the attribute `gdal:geotransform` of an array: six numbers in GDAL's order. GDAL's own view
-// of an array as a raster honours it in every format. Empty if it is absent or anything else.
-std::optional<GeoTransform> own_geotransform(const zarrcore::Json& array_attributes);
+struct FoundTransform {
+  std::optional<GeoTransform> transform;
+  std::string source = {};
+  std::shared_ptr<const zarrcore::Json> attributes = {};  // that state it, if any do
+};
+
+// The transform that attributes state, as opposed to coordinates, in the order of a table:
+// `spatial:transform`, `gdal:geotransform`, `proj:transform`, `_TRANSFORM`. Warns of a transform
+// for another shape than X and Y have.
+FoundTransform stated_transform(const Evidence& evidence, const RasterAxes& axes);
+
+// Returns true if the array states that it has no transform (`spatial:transform` is null), so that
+// transforms of groups and of its pyramid do not apply.
+bool denies_transform(const Evidence& evidence);
+
+// The transform from `spatial:bbox`. In some stores, the box has the centres of the outer cells
+// instead of their edges: it is used only if exactly one of the two readings gives square cells of
+// a round size, or else cells of a round size.
+FoundTransform box_transform(const Evidence& evidence, const RasterAxes& axes);
 
 // Returns true if both place cells of a raster alike, to a tenth of a cell.
 bool agree(const GeoTransform& a, const GeoTransform& b, int columns, int rows);

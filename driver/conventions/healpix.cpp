@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "driver/conventions/cf/attributes.h"
-#include "driver/conventions/crs_variable.h"
+#include "driver/conventions/evidence.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"

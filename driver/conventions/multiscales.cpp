@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "driver/conventions/cf/flags.h"
 #include "driver/conventions/zarr_conventions.h"
@@ -152,9 +153,8 @@ void order_levels(Multiscales& multiscales) {
   }
   if (const auto depths = derivation_depths(levels); !depths.empty()) {
     std::vector<std::size_t> order(levels.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return depths[a] < depths[b]; });
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return depths[i]; });
     std::vector<Level> ordered;
     ordered.reserve(order.size());
     for (const std::size_t i : order) ordered.push_back(std::move(levels[i]));
@@ -174,6 +174,14 @@ void index_assets(Multiscales& multiscales) {
   for (std::size_t i = 0; i < multiscales.levels.size(); ++i) {
     multiscales.level_of_asset.emplace(multiscales.levels[i].asset, i);
   }
+}
+
+// The levels by the convention `multiscales`; an empty list if there are none.
+const Json& layout_of(const Json& group_attributes) {
+  static const Json kNone = Json::array();
+  const Json* multiscales = find_member(group_attributes, "multiscales");
+  const Json* layout = multiscales != nullptr ? find_member(*multiscales, "layout") : nullptr;
+  return layout != nullptr && layout->is_array() ? *layout : kNone;
 }
 
 std::string written_asset(const std::string& asset) {
@@ -219,10 +227,7 @@ Multiscales Multiscales::reversed() const {
 }
 
 const std::string* resampling_method(const Json& group_attributes) {
-  const Json* multiscales = find_member(group_attributes, "multiscales");
-  const Json* layout = multiscales == nullptr ? nullptr : find_member(*multiscales, "layout");
-  if (layout == nullptr || !layout->is_array()) return nullptr;
-  for (const Json& level : *layout) {
+  for (const Json& level : layout_of(group_attributes)) {
     if (const std::string* method = zarrcore::find_string(level, "resampling_method"))
       return method;
   }
@@ -231,12 +236,7 @@ const std::string* resampling_method(const Json& group_attributes) {
 
 Json with_multiscales(Json attributes, const FinestLevel& finest,
                       const std::vector<CoarserLevel>& levels) {
-  Json old = Json::array();
-  if (const Json* member = find_member(attributes, "multiscales")) {
-    if (const Json* layout = find_member(*member, "layout"); layout && layout->is_array()) {
-      old = *layout;
-    }
-  }
+  const Json old = layout_of(attributes);
   declare_convention(attributes, ZarrConvention::multiscales, !levels.empty());
   if (levels.empty()) {
     attributes.erase("multiscales");

@@ -37,7 +37,7 @@ std::optional<double> parse_base64_double(const Json& value) {
 }
 
 // A text as an element of a string type; empty if it does not fit.
-std::optional<std::vector<std::byte>> parse_text(const Json& value, const DataType& type) {
+std::optional<Element> parse_text(const Json& value, const DataType& type) {
   if (!value.is_string()) return std::nullopt;
   const auto& text = value.get_ref<const std::string&>();
   // Other strings are spelled as their text in fill values as well.
@@ -53,7 +53,7 @@ std::optional<std::vector<std::byte>> parse_text(const Json& value, const DataTy
 }
 
 // The value of an attribute as an element; empty if it does not fit the array's type.
-std::optional<std::vector<std::byte>> parse_element(const Json& value, const ArrayMetadata& array) {
+std::optional<Element> parse_element(const Json& value, const ArrayMetadata& array) {
   Json number = value.is_array() && value.size() == 1 ? value[0] : value;
   const auto decode = [](Json& part) {
     if (const auto decoded = parse_base64_double(part)) part = *decoded;
@@ -75,7 +75,13 @@ std::optional<std::vector<std::byte>> parse_element(const Json& value, const Arr
   }
 }
 
-bool is_zero(const std::vector<std::byte>& element) {
+// Not of raw bits.
+bool can_have_nodata(const DataType& type) {
+  return type.is_numeric() || type.is_time() || type.is_string() ||
+         type.kind == TypeKind::structure;
+}
+
+bool is_zero(const Element& element) {
   return std::all_of(element.begin(), element.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
@@ -133,77 +139,28 @@ Json spell_element(const Element& element, const ArrayMetadata& array) {
   return {spell_double(real, is_base64), spell_double(imaginary, is_base64)};
 }
 
-bool has_nodata(const ArrayMetadata& array) {
-  return read_packing(array).nodata.has_value();
+// Makes `nodata` the nodata value of an array, or removes the old one.
+void set_nodata(ArrayMetadata& array, const std::optional<Element>& nodata, bool is_new) {
+  const DataType& type = array.data_type;
+  for (const char* name : {kFillValue, "missing_value"}) array.attributes.erase(name);
+  if (!nodata) {
+    const bool is_read = is_new ? can_have_nodata(type) : read_packing(array).nodata.has_value();
+    if (!is_read) return;
+    array.fill_value = array.fill_value_is_mandatory
+                           ? std::optional(Element(type.is_variable() ? 0 : type.item_size))
+                           : std::nullopt;
+    return;
+  }
+  const bool has_size = type.is_variable() || nodata->size() == type.item_size;
+  if (!can_have_nodata(type) || !has_size) {
+    throw zarrcore::Error("the data type " + zarrcore::type_name(type) +
+                          " cannot have this nodata value");
+  }
+  if (is_new) array.fill_value = nodata;
+  // xarray rejects the attribute for times and structures, and does not need it.
+  if (!type.is_numeric() && read_packing(array).nodata == nodata) return;
+  array.attributes[kFillValue] = spell_element(*nodata, array);
 }
-
-class PackingWriter {
- public:
-  PackingWriter(const ArrayMetadata& array, const Packing& packing, bool is_new)
-      : array_(array), updated_(array), wanted_(packing), is_new_(is_new) {}
-
-  PackingChange write() {
-    const Packing current = read_packing(array_);
-    if (wanted_.scale != current.scale) set_number("scale_factor", wanted_.scale);
-    if (wanted_.offset != current.offset) set_number("add_offset", wanted_.offset);
-    if (wanted_.unit != current.unit) set_unit();
-    if (is_new_ || wanted_.nodata != current.nodata) set_nodata();
-    PackingChange change{difference(array_.attributes, updated_.attributes), std::nullopt};
-    if (updated_.fill_value != array_.fill_value) change.fill_value = {updated_.fill_value};
-    return change;
-  }
-
- private:
-  void set_number(const char* name, const std::optional<double>& number) {
-    if (number && !std::isfinite(*number)) {
-      throw zarrcore::Error(std::string(name) + " is not finite");
-    }
-    if (number) {
-      updated_.attributes[name] = *number;
-    } else {
-      updated_.attributes.erase(name);
-    }
-  }
-
-  void set_unit() {
-    // The units of a time type are part of the type.
-    if (wanted_.unit == time_units(array_.data_type)) {
-      updated_.attributes.erase("units");
-    } else {
-      updated_.attributes["units"] = wanted_.unit;
-    }
-  }
-
-  void set_nodata() {
-    const DataType& type = array_.data_type;
-    for (const char* name : {kFillValue, "missing_value"}) updated_.attributes.erase(name);
-    if (!wanted_.nodata) {
-      if (is_new_ ? can_have_nodata(type) : has_nodata(updated_)) clear_fill_value();
-      return;
-    }
-    const bool has_size = type.is_variable() || wanted_.nodata->size() == type.item_size;
-    if (!can_have_nodata(type) || !has_size) {
-      throw zarrcore::Error("the data type " + zarrcore::type_name(type) +
-                            " cannot have this nodata value");
-    }
-    if (is_new_) updated_.fill_value = wanted_.nodata;
-    // xarray rejects the attribute for times and structures, and does not need it.
-    if (!type.is_numeric() && read_packing(updated_).nodata == wanted_.nodata) return;
-    updated_.attributes[kFillValue] = spell_element(*wanted_.nodata, array_);
-  }
-
-  void clear_fill_value() {
-    const DataType& type = array_.data_type;
-    updated_.fill_value = array_.fill_value_is_mandatory
-                              ? std::optional(Element(type.is_variable() ? 0 : type.item_size))
-                              : std::nullopt;
-  }
-
-  const ArrayMetadata& array_;
-  ArrayMetadata updated_;
-  const Packing& wanted_;
-  bool is_new_;
-};
 
 }  // namespace
 
@@ -245,11 +202,6 @@ std::string time_units(const zarrcore::DataType& type) {
   return units;
 }
 
-bool can_have_nodata(const zarrcore::DataType& type) {
-  return type.is_numeric() || type.is_time() || type.is_string() ||
-         type.kind == TypeKind::structure;
-}
-
 Packing read_packing(const ArrayMetadata& array) {
   Packing packing;
   const auto consume = [&packing](const char* name) {
@@ -270,7 +222,7 @@ Packing read_packing(const ArrayMetadata& array) {
   }
   if (seen_type(array) != array.data_type) consume(kUnsigned);
   if (!can_have_nodata(array.data_type)) return packing;
-  for (const char* name : {"_FillValue", "missing_value"}) {
+  for (const char* name : {kFillValue, "missing_value"}) {
     const Json* value = zarrcore::find_member(array.attributes, name);
     if (value == nullptr) continue;
     auto element = parse_element(*value, array);
@@ -286,7 +238,31 @@ Packing read_packing(const ArrayMetadata& array) {
 }
 
 PackingChange write_packing(const ArrayMetadata& array, const Packing& packing, bool is_new) {
-  return PackingWriter(array, packing, is_new).write();
+  const Packing current = read_packing(array);
+  ArrayMetadata updated = array;
+  const auto set_number = [&](const char* name, std::optional<double> Packing::* member) {
+    const std::optional<double>& number = packing.*member;
+    if (number == current.*member) return;
+    if (number && !std::isfinite(*number)) {
+      throw zarrcore::Error(std::string(name) + " is not finite");
+    }
+    if (number) {
+      updated.attributes[name] = *number;
+    } else {
+      updated.attributes.erase(name);
+    }
+  };
+  set_number("scale_factor", &Packing::scale);
+  set_number("add_offset", &Packing::offset);
+  if (packing.unit != current.unit) {
+    updated.attributes["units"] = packing.unit;
+    // The units of a time type are part of the type.
+    if (packing.unit == time_units(array.data_type)) updated.attributes.erase("units");
+  }
+  if (is_new || packing.nodata != current.nodata) set_nodata(updated, packing.nodata, is_new);
+  PackingChange change{difference(array.attributes, updated.attributes), std::nullopt};
+  if (updated.fill_value != array.fill_value) change.fill_value = {updated.fill_value};
+  return change;
 }
 
 }  // namespace gdal_zarr

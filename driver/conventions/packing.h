@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/conventions/attribute_change.h"
+#include "driver/conventions/gdal_attributes.h"
 #include "zarrcore/metadata/array_metadata.h"
 
 namespace gdal_zarr {
@@ -23,9 +23,6 @@ zarrcore::DataType seen_type(const zarrcore::ArrayMetadata& array);
 // The unit of a time type in CF's notation: "seconds since 1970-01-01", "nanoseconds". Empty for
 // other types and for the generic unit.
 std::string time_units(const zarrcore::DataType& type);
-
-// Not of raw bits.
-bool can_have_nodata(const zarrcore::DataType& type);
 
 struct Packing {
   std::optional<double> scale;

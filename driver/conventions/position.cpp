@@ -9,9 +9,7 @@
 #include <utility>
 
 #include "driver/conventions/cf/attributes.h"
-#include "driver/conventions/cf/units.h"
-#include "driver/conventions/crs_variable.h"
-#include "driver/conventions/raster_axes.h"
+#include "driver/conventions/evidence.h"
 #include "driver/gdal/compat.h"
 #include "driver/gdal/messages.h"
 
@@ -66,6 +64,8 @@ class Finder {
       : evidence_(evidence), axes_(axes), crs_(crs) {}
 
   FoundTransform transform() {
+    if (!are_on_the_map(evidence_, axes_)) return {};
+    if (FoundTransform found = stated_transform(evidence_, axes_); found.transform) return found;
     const auto of_mapping = find_crs_variable(evidence_, axes_);
     auto stated = of_mapping ? parse_geotransform(*of_mapping->attributes) : std::nullopt;
     const std::string source = of_mapping ? "GeoTransform of " + of_mapping->path : std::string();
@@ -323,16 +323,14 @@ GeoTransform transposed(const GeoTransform& t) {
 
 FoundTransform find_transform(const Evidence& evidence, const RasterAxes& axes,
                               const OGRSpatialReference* crs) {
-  if (!are_on_the_map(evidence, axes)) return {};
-  FoundTransform found = stated_transform(evidence, axes);
-  return found.transform ? found : Finder(evidence, axes, crs).transform();
+  return Finder(evidence, axes, crs).transform();
 }
 
 Position find_position(const Evidence& evidence, const RasterAxes& axes,
                        const std::vector<std::optional<std::uint64_t>>& fixed) {
   const RasterAxes swapped{axes.y, axes.x};
   Position position;
-  if (knows_raster_axes(evidence) && find_raster_axes(evidence) == swapped) {
+  if (known_raster_axes(evidence) == swapped) {
     position.crs = find_crs(evidence, swapped);
     position.transform = find_transform(evidence, swapped, position.crs.crs.get());
     if (position.transform.transform) {
@@ -343,10 +341,7 @@ Position find_position(const Evidence& evidence, const RasterAxes& axes,
   position.crs = find_crs(evidence, axes);
   const OGRSpatialReference* crs = position.crs.crs.get();
   Finder finder(evidence, axes, crs);
-  if (are_on_the_map(evidence, axes)) {
-    position.transform = stated_transform(evidence, axes);
-    if (!position.transform.transform) position.transform = finder.transform();
-  }
+  position.transform = finder.transform();
   if (const auto mapping = find_crs_variable(evidence, axes)) {
     position.gcps = parse_gcps(*mapping->attributes, mapping->path);
   }

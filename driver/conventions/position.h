@@ -17,26 +17,6 @@
 
 namespace gdal_zarr {
 
-struct FoundTransform {
-  std::optional<GeoTransform> transform;
-  std::string source = {};
-  std::shared_ptr<const zarrcore::Json> attributes = {};  // that state it, if any do
-};
-
-// The transform that attributes state, as opposed to coordinates, in the order of a table:
-// `spatial:transform`, `gdal:geotransform`, `proj:transform`, `_TRANSFORM`. Warns of a transform
-// for another shape than X and Y have.
-FoundTransform stated_transform(const Evidence& evidence, const RasterAxes& axes);
-
-// Returns true if the array states that it has no transform (`spatial:transform` is null), so that
-// transforms of groups and of its pyramid do not apply.
-bool denies_transform(const Evidence& evidence);
-
-// The transform from `spatial:bbox`. In some stores, the box has the centres of the outer cells
-// instead of their edges: it is used only if exactly one of the two readings gives square cells of
-// a round size, or else cells of a round size.
-FoundTransform box_transform(const Evidence& evidence, const RasterAxes& axes);
-
 // The transform that attributes state, else the one from coordinates. `crs` may be null.
 FoundTransform find_transform(const Evidence& evidence, const RasterAxes& axes,
                               const OGRSpatialReference* crs);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <initializer_list>
+#include <utility>
 
 #include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/crs_text.h"
@@ -18,7 +20,9 @@ using CrsPtr = std::shared_ptr<OGRSpatialReference>;
 using zarrcore::find_member;
 using zarrcore::Json;
 
-constexpr const char* kCodeKeys[] = {"proj:epsg", "epsg"};
+// Members of `other_metadata`.
+constexpr std::initializer_list<const char*> kCodesOfProducts = {"horizontal_CRS_code",
+                                                                 "reference_CRS"};
 
 bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
@@ -65,61 +69,6 @@ int utm_of_store(std::string_view name) {
     if (code != 0) return code;
   }
   return 0;
-}
-
-// Tries one value after the other, and remembers the first that is not understood.
-class Search {
- public:
-  template <typename Import>
-  bool is_found(const Json* value, const Import& import) {
-    if (value == nullptr || value->is_null()) return false;
-    crs_ = import(*value);
-    if (!crs_ && problem_.empty()) problem_ = zarrcore::excerpt(*value);
-    return crs_ != nullptr;
-  }
-  bool is_found(int code) {
-    if (code != 0) crs_ = import_crs("EPSG:" + std::to_string(code));
-    return crs_ != nullptr;
-  }
-  CrsPtr result() const {
-    if (!crs_ && !problem_.empty()) {
-      report(CE_Warning, CPLE_AppDefined,
-             "Zarr: the product's CRS %s is not understood: expected a code of EPSG, a tile or WKT",
-             problem_.c_str());
-    }
-    return crs_;
-  }
-
- private:
-  CrsPtr crs_;
-  std::string problem_;
-};
-
-bool search(Search& search, const Json& root, const std::string& store_name) {
-  const Json* properties = find_path(root, {"stac_discovery", "properties"});
-  const auto property = [&](const char* key) {
-    return properties == nullptr ? nullptr : find_member(*properties, key);
-  };
-  const auto has_code = [&](const Json& object) {
-    return std::any_of(std::begin(kCodeKeys), std::end(kCodeKeys), [&](const char* key) {
-      return search.is_found(find_member(object, key), crs_of_code);
-    });
-  };
-  for (const char* key : {"proj:epsg", "proj:code"}) {
-    if (search.is_found(property(key), crs_of_code)) return true;
-  }
-  if (has_code(root)) return true;
-  if (root.is_object() && std::any_of(root.begin(), root.end(), has_code)) return true;
-  for (const char* key : {"horizontal_CRS_code", "reference_CRS"}) {
-    if (search.is_found(find_path(root, {"other_metadata", key}), crs_of_code)) return true;
-  }
-  const Json* code = find_path(root, {"stac_discovery", "geometry", "crs", "properties", "code"});
-  if (search.is_found(code, crs_of_code) || search.is_found(utm_of_store(store_name))) return true;
-  for (const char* key : {"s2:mgrs_tile", "mgrs_tile", "tile_id"}) {
-    if (search.is_found(property(key), crs_of_tile)) return true;
-  }
-  return search.is_found(find_member(root, "spatial_ref"), crs_of_wkt) ||
-         search.is_found(property("spatial_ref"), crs_of_wkt);
 }
 
 // Members with and without the prefix of the extension.
@@ -173,16 +122,43 @@ int utm_of_tile(std::string_view tile) {
 }
 
 CrsPtr crs_from_eopf(const Json& root_attributes, const std::string& store_name) {
-  Search tried;
-  search(tried, root_attributes, store_name);
-  return tried.result();
+  std::vector<std::pair<const Json*, CrsPtr (*)(const Json&)>> statements;
+  const auto add = [&](const Json* object, std::initializer_list<const char*> keys, auto import) {
+    for (const char* key : keys) {
+      const Json* value = object != nullptr ? find_member(*object, key) : nullptr;
+      if (value != nullptr && !value->is_null()) statements.emplace_back(value, import);
+    }
+  };
+  const Json* root = &root_attributes;
+  const Json* properties = find_path(*root, {"stac_discovery", "properties"});
+  add(properties, {"proj:epsg", "proj:code"}, crs_of_code);
+  add(root, {"proj:epsg", "epsg"}, crs_of_code);
+  if (root->is_object()) {
+    for (const Json& member : *root) add(&member, {"proj:epsg", "epsg"}, crs_of_code);
+  }
+  add(find_member(*root, "other_metadata"), kCodesOfProducts, crs_of_code);
+  add(find_path(*root, {"stac_discovery", "geometry", "crs", "properties"}), {"code"}, crs_of_code);
+  const Json zone = utm_of_store(store_name);
+  if (zone != 0) statements.emplace_back(&zone, crs_of_code);
+  add(properties, {"s2:mgrs_tile", "mgrs_tile", "tile_id"}, crs_of_tile);
+  add(root, {"spatial_ref"}, crs_of_wkt);
+  add(properties, {"spatial_ref"}, crs_of_wkt);
+  for (const auto& [value, import] : statements) {
+    if (CrsPtr crs = import(*value)) return crs;
+  }
+  if (!statements.empty()) {
+    report(CE_Warning, CPLE_AppDefined,
+           "Zarr: the product's CRS %s is not understood: expected a code of EPSG, a tile or WKT",
+           zarrcore::excerpt(*statements.front().first).c_str());
+  }
+  return nullptr;
 }
 
 CrsPtr crs_from_product(const Json& root_attributes) {
   if (const Json* properties = find_path(root_attributes, {"stac_discovery", "properties"})) {
     if (auto crs = crs_from_proj(*properties)) return crs;
   }
-  for (const char* key : {"horizontal_CRS_code", "reference_CRS"}) {
+  for (const char* key : kCodesOfProducts) {
     const Json* value = find_path(root_attributes, {"other_metadata", key});
     if (value == nullptr) continue;
     if (auto crs = crs_of_code(*value)) return crs;
@@ -199,8 +175,7 @@ bool is_gcp_group(std::string_view path) {
 std::vector<SpectralBand> find_spectral_bands(const Json& group, const Json& root) {
   std::vector<SpectralBand> bands;
   add_bands(group, bands);
-  const Json* product = find_member(root, "stac_discovery");
-  const Json* properties = product != nullptr ? find_member(*product, "properties") : nullptr;
+  const Json* properties = find_path(root, {"stac_discovery", "properties"});
   if (properties != nullptr) add_bands(*properties, bands);
   add_bands(root, bands);
   return bands;

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "driver/conventions/axis.h"
 #include "driver/conventions/cf/attributes.h"
 #include "driver/conventions/cf/grid_mapping.h"
-#include "driver/conventions/crs_variable.h"
+#include "driver/conventions/evidence.h"
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/crs_text.h"
@@ -25,6 +26,12 @@ bool has_member(const Json& attributes, std::string_view prefix) {
   const auto items = attributes.items();
   return std::any_of(items.begin(), items.end(),
                      [&](const auto& item) { return item.key().starts_with(prefix); });
+}
+
+// Lists the conventions that `attributes` follow.
+void declare_conventions(Json& attributes) {
+  declare_convention(attributes, ZarrConvention::proj, has_member(attributes, "proj:"));
+  declare_convention(attributes, ZarrConvention::spatial, has_member(attributes, "spatial:"));
 }
 
 // `attributes` without georeferencing. The names of the dimensions X and Y and the registration
@@ -50,10 +57,38 @@ Json without_georeferencing(const Json& attributes) {
   return others;
 }
 
-class Writer {
+// Coordinate variables of X and Y (CF conventions, chapter 4 and section 5.6,
+// https://cfconventions.org/cf-conventions/cf-conventions.html#coordinate-types): an array of one
+// dimension, named like the dimension, with the centres of the cells.
+//
+//   axis = "X"   standard_name = "projection_x_coordinate"   units = "m"
+
+// Attributes that describe the values of a variable.
+constexpr const char* kOfValues[] = {"standard_name", "long_name",    "units",      "axis",
+                                     "bounds",        "scale_factor", "add_offset", "_FillValue",
+                                     "missing_value", "valid_min",    "valid_max",  "valid_range",
+                                     "actual_range"};
+
+// Returns true if coordinates are, to a precision that does not matter, the centres of the cells
+// that begin at `origin`.
+bool are_centres(const std::vector<double>& coordinates, double origin, double step,
+                 std::uint64_t size) {
+  if (coordinates.size() != size || size == 0) return false;
+  const auto is_near = [&](double coordinate, std::uint64_t cell) {
+    const double distance = (static_cast<double>(cell) + 0.5) * step;
+    return std::abs(coordinate - origin - distance) <= 1e-6 * std::abs(step);
+  };
+  if (!is_near(coordinates.front(), 0)) return false;
+  if (size == 1) return true;
+  const auto axis = find_regular_axis(coordinates);
+  // Errors of the step add up over the cells.
+  return axis && is_near(axis->first_centre + axis->step * static_cast<double>(size - 1), size - 1);
+}
+
+class GeoreferencingWriter {
  public:
-  Writer(GeoreferencingConvention convention, const GeoreferencedArray& array,
-         const WrittenGeoreferencing& written)
+  GeoreferencingWriter(GeoreferencingConvention convention, const GeoreferencedArray& array,
+                       const WrittenGeoreferencing& written)
       : convention_(convention),
         array_(array),
         transform_(written.transform),
@@ -70,16 +105,122 @@ class Writer {
   }
 
   GeoreferencingChange write() {
-    write_transform(write_coordinates(array_, transform_, crs_, change_));
+    write_transform(write_coordinates());
     write_crs();
-    declare_convention(attributes_, ZarrConvention::proj, has_member(attributes_, "proj:"));
-    declare_convention(attributes_, ZarrConvention::spatial, has_member(attributes_, "spatial:"));
+    declare_conventions(attributes_);
     change_.array = difference(array_.attributes, attributes_);
     change_.meanwhile = state_all();
     return std::move(change_);
   }
 
  private:
+  // A coordinate variable as it is, and what it has to state.
+  struct Axis {
+    const RasterDimension& dimension;
+    bool is_x;
+    double origin = 0;
+    double step = 0;
+    std::optional<NodeBeside> node = std::nullopt;
+    bool is_nameable = false;  // true if a variable may have the name
+
+    bool is_stated() const {
+      return node && are_centres(node->coordinates, origin, step, dimension.size);
+    }
+    // The attributes of coordinates that belong to the array alone; null if there are none.
+    const Json* own_attributes() const {
+      return node && node->is_own && !node->coordinates.empty() ? &node->attributes : nullptr;
+    }
+    bool may_be_written() const {
+      return is_nameable && (!node || own_attributes() != nullptr) && step != 0 &&
+             dimension.size > 0 && dimension.size <= kMaxCoordinates;
+    }
+  };
+
+  // Coordinate variables state the transform, or nothing that contradicts it. Returns true if it
+  // can be read from them, old or new.
+  bool write_coordinates() {
+    const Axis x = make_axis(array_.x, true);
+    const Axis y = make_axis(array_.y, false);
+    if (!transform_) {
+      // Coordinates must not imply one.
+      const bool are_even = is_even(x) && is_even(y);
+      for (const Axis* axis : {&x, &y}) are_even ? remove(*axis) : keep(*axis);
+      return false;
+    }
+    const bool is_upright = (*transform_)[2] == 0 && (*transform_)[4] == 0;
+    const auto is_possible = [](const Axis& axis) {
+      return axis.is_stated() || axis.may_be_written();
+    };
+    // Coordinates of one axis alone are useless.
+    if (!is_upright || !is_possible(x) || !is_possible(y)) {
+      if (!is_upright || !x.is_stated()) remove(x);
+      if (!is_upright || !y.is_stated()) remove(y);
+      return false;
+    }
+    const bool x_is_readable = write_axis(x);
+    const bool y_is_readable = write_axis(y);
+    return x_is_readable && y_is_readable;
+  }
+
+  Axis make_axis(const RasterDimension& dimension, bool is_x) const {
+    Axis axis{dimension, is_x};
+    if (transform_) {
+      axis.origin = (*transform_)[is_x ? 0 : 3];
+      axis.step = (*transform_)[is_x ? 1 : 5];
+    }
+    axis.is_nameable = array_.find_node && zarrcore::is_valid_segment(dimension.name) &&
+                       dimension.name != array_.name && array_.x.name != array_.y.name;
+    if (axis.is_nameable) axis.node = array_.find_node(dimension.name);
+    return axis;
+  }
+
+  static bool is_even(const Axis& axis) {
+    return axis.node && find_regular_axis(axis.node->coordinates);
+  }
+
+  // Returns true if the spacing of its cells can be read from the variable.
+  bool write_axis(const Axis& axis) {
+    const RasterDimension& dimension = axis.dimension;
+    if (axis.is_stated()) {
+      keep(axis);
+      return dimension.size > 1;
+    }
+    const Json* own = axis.own_attributes();
+    Json attributes = own != nullptr ? *own : Json::object();
+    for (const char* name : kOfValues) attributes.erase(name);
+    attributes.update(coordinate_attributes(axis.is_x, crs_));
+    std::vector<double> centres = cell_centres(axis.origin, axis.step, dimension.size);
+    const bool is_readable =
+        dimension.size > 1 && are_centres(centres, axis.origin, axis.step, dimension.size);
+    change_.variables.push_back(
+        {dimension.name, {dimension.name}, std::move(centres), std::move(attributes)});
+    return is_readable;
+  }
+
+  // Keeps the values; `standard_name` and `units` depend on the CRS.
+  void keep(const Axis& axis) {
+    const Json* current = axis.own_attributes();
+    if (current == nullptr || crs_ == nullptr) return;
+    Json attributes = *current;
+    for (const char* name : {"standard_name", "units"}) attributes.erase(name);
+    Json wanted = coordinate_attributes(axis.is_x, crs_);
+    wanted.erase("long_name");
+    attributes.update(wanted);
+    AttributeChange change = difference(*current, attributes);
+    if (!change.empty()) {
+      change_.variable_attributes.emplace_back(axis.dimension.name, std::move(change));
+    }
+  }
+
+  void remove(const Axis& axis) {
+    if (axis.own_attributes() != nullptr) {
+      change_.removed_variables.push_back(axis.dimension.name);
+    } else if (axis.node && !axis.node->coordinates.empty()) {
+      change_.warning = "the coordinates of " + axis.dimension.name + " that array " + array_.name +
+                        " shares with others stay as they are, and contradict it";
+    }
+  }
+
   bool covered_by(std::string_view prefix) const {
     return std::any_of(array_.groups.begin(), array_.groups.end(),
                        [&](const auto& group) { return group && has_member(*group, prefix); });
@@ -122,8 +263,7 @@ class Writer {
     } else {
       attributes["proj:code"] = nullptr;
     }
-    declare_convention(attributes, ZarrConvention::proj, true);
-    declare_convention(attributes, ZarrConvention::spatial, true);
+    declare_conventions(attributes);
     return attributes;
   }
 
@@ -213,11 +353,10 @@ GeoreferencingConvention georeferencing_convention(const Json& array_attributes)
   if (find_member(array_attributes, "_CRS") != nullptr) return GeoreferencingConvention::gdal;
   if (find_member(array_attributes, kGridMapping) != nullptr) return GeoreferencingConvention::cf;
   // The other two may have `spatial:` as well, and copies have the registration alone.
-  const bool is_spatial = has_member(array_attributes, "spatial:transform") ||
-                          has_member(array_attributes, "spatial:bbox") ||
-                          has_member(array_attributes, "spatial:dimensions") ||
-                          has_member(array_attributes, "spatial:shape");
-  return has_member(array_attributes, "proj:") || is_spatial
+  constexpr const char* kSpatialProj[] = {"proj:", "spatial:transform", "spatial:bbox",
+                                          "spatial:dimensions", "spatial:shape"};
+  return std::ranges::any_of(kSpatialProj,
+                             [&](const char* name) { return has_member(array_attributes, name); })
              ? GeoreferencingConvention::spatial_proj
              : GeoreferencingConvention::gdal;
 }
@@ -225,7 +364,7 @@ GeoreferencingConvention georeferencing_convention(const Json& array_attributes)
 GeoreferencingChange write_georeferencing(GeoreferencingConvention convention,
                                           const GeoreferencedArray& array,
                                           const WrittenGeoreferencing& written) {
-  return Writer(convention, array, written).write();
+  return GeoreferencingWriter(convention, array, written).write();
 }
 
 }  // namespace gdal_zarr

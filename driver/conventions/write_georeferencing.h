@@ -1,5 +1,5 @@
-// Writes an array's CRS and geotransform: the inverse of crs.h and of the driver's search for a
-// geotransform. A pure function computes the changes; the owner of the store applies them.
+// Writes an array's CRS and geotransform: the inverse of crs.h and position.h. A pure function
+// computes the changes; the owner of the store applies them.
 //
 // Three conventions differ in how they store the CRS:
 //   gdal          the array's attributes `_CRS` and `crs` (gdal_attributes.h)
@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-#include "driver/conventions/attribute_change.h"
+#include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/geotransform.h"
 #include "zarrcore/base/json.h"
 
@@ -113,18 +113,5 @@ struct WrittenGeoreferencing {
 GeoreferencingChange write_georeferencing(GeoreferencingConvention convention,
                                           const GeoreferencedArray& array,
                                           const WrittenGeoreferencing& written);
-
-// Coordinate variables of X and Y (CF conventions, chapter 4 and section 5.6,
-// https://cfconventions.org/cf-conventions/cf-conventions.html#coordinate-types): an array of one
-// dimension, named like the dimension, with the centres of the cells.
-//
-//   axis = "X"   standard_name = "projection_x_coordinate"   units = "m"
-//
-// Adds to `change` the coordinate variables to write, to update and to remove, so that they state
-// `transform`, or nothing that contradicts it. `crs` may be null. Returns whether the transform can
-// be read from the coordinate variables, old or new.
-bool write_coordinates(const GeoreferencedArray& array,
-                       const std::optional<GeoTransform>& transform, const OGRSpatialReference* crs,
-                       GeoreferencingChange& change);
 
 }  // namespace gdal_zarr

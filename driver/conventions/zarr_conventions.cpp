@@ -37,9 +37,18 @@ const Declaration& declaration_of(ZarrConvention convention) {
   return kDeclarations[static_cast<std::size_t>(convention)];
 }
 
-bool is_of_convention(const Json& entry, const Declaration& declaration) {
-  const Json* uuid = find_member(entry, "uuid");
-  return uuid != nullptr && *uuid == declaration.uuid;
+// The entry of a convention in the list of those that a node follows, by its uuid; the end without.
+Json::const_iterator find_declaration(const Json& list, ZarrConvention convention) {
+  return std::find_if(list.begin(), list.end(), [&](const Json& entry) {
+    const Json* uuid = find_member(entry, "uuid");
+    return uuid != nullptr && *uuid == declaration_of(convention).uuid;
+  });
+}
+
+// The list; an empty one if there is none.
+Json declarations(const Json& attributes) {
+  const Json* list = find_member(attributes, kList);
+  return list != nullptr && list->is_array() ? *list : Json::array();
 }
 
 constexpr const char* kKeys[] = {"proj:code", "proj:wkt2", "proj:projjson", "proj:epsg"};
@@ -79,25 +88,12 @@ std::optional<GeoTransform> affine_transform(const Json& list) {
   return transform;
 }
 
-bool declares_convention(const Json& attributes, ZarrConvention convention) {
-  const Json* list = find_member(attributes, kList);
-  if (list == nullptr || !list->is_array()) return false;
-  return std::ranges::any_of(*list, [&](const Json& entry) {
-    return is_of_convention(entry, declaration_of(convention));
-  });
-}
-
 void declare_convention(Json& attributes, ZarrConvention convention, bool is_followed) {
-  const Declaration& own = declaration_of(convention);
-  Json list = Json::array();
-  if (const Json* current = find_member(attributes, kList); current != nullptr) {
-    if (current->is_array()) list = *current;
-  }
-  const auto found = std::find_if(list.begin(), list.end(),
-                                  [&](const Json& entry) { return is_of_convention(entry, own); });
-  const bool is_listed = found != list.end();
-  if (is_listed == is_followed) return;
+  Json list = declarations(attributes);
+  const auto found = find_declaration(list, convention);
+  if ((found != list.end()) == is_followed) return;
   if (is_followed) {
+    const Declaration& own = declaration_of(convention);
     const std::string repository = own.repository;
     list.push_back({{"schema_url", "https://raw.githubusercontent.com/" + repository +
                                        "/refs/tags/v0.1/schema.json"},
@@ -186,7 +182,8 @@ std::string area_or_point(const Json& attributes) {
     return member != nullptr && !member->is_null();
   };
   if (has("spatial:registration")) return "";
-  const bool is_declared = declares_convention(attributes, ZarrConvention::spatial) &&
+  const Json list = declarations(attributes);
+  const bool is_declared = find_declaration(list, ZarrConvention::spatial) != list.end() &&
                            (has("spatial:dimensions") || has("spatial:bbox"));
   return is_declared || has("spatial:transform") ? "Area" : "";
 }

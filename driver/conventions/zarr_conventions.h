@@ -23,9 +23,6 @@ namespace gdal_zarr {
 
 enum class ZarrConvention : std::uint8_t { multiscales, proj, spatial };
 
-// Returns true if the list in `attributes` has the convention, by its uuid.
-bool declares_convention(const zarrcore::Json& attributes, ZarrConvention convention);
-
 // Adds the convention to the list in `attributes`, an object, or removes it. Other entries stay; an
 // empty list is removed.
 void declare_convention(zarrcore::Json& attributes, ZarrConvention convention, bool is_followed);

@@ -8,7 +8,6 @@
 
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/geotransform.h"
-#include "driver/conventions/nczarr.h"
 #include "driver/entry/copy_references.h"
 #include "driver/entry/copy_virtual.h"
 #include "driver/entry/create.h"

@@ -5,10 +5,8 @@
 #include <utility>
 
 #include "driver/conventions/crs.h"
-#include "driver/conventions/crs_variable.h"
+#include "driver/conventions/evidence.h"
 #include "driver/conventions/gdal_attributes.h"
-#include "driver/conventions/nczarr.h"
-#include "driver/conventions/raster_axes.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/georeferencing.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "driver/conventions/crs_variable.h"
+#include "driver/conventions/evidence.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/partial_progress.h"

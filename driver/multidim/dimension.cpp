@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "driver/conventions/nczarr.h"  // IWYU pragma: keep, for GDAL 3.8 and newer
+#include "driver/conventions/gdal_attributes.h"  // IWYU pragma: keep, for GDAL 3.8 and newer
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/group.h"  // IWYU pragma: keep, for GDAL 3.8 and newer

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "driver/conventions/cf/attributes.h"
-#include "driver/conventions/crs_variable.h"
-#include "driver/conventions/nczarr.h"
+#include "driver/conventions/evidence.h"
+#include "driver/conventions/gdal_attributes.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/stored_nodes.h"
 #include "zarrcore/base/error.h"

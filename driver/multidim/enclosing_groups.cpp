@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "driver/conventions/nczarr.h"
+#include "driver/conventions/gdal_attributes.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/session.h"
 #include "driver/stores/references/open_references.h"

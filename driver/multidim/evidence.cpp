@@ -1,4 +1,6 @@
 // Gathers from a store everything that may state the position of an array.
+#include "driver/conventions/evidence.h"
+
 #include <cpl_conv.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <span>
 #include <utility>
 
-#include "driver/conventions/crs_variable.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/georeferencing.h"
 #include "zarrcore/base/checked_math.h"

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "driver/conventions/gdal_attributes.h"
-#include "driver/conventions/nczarr.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
 #include "driver/multidim/dimension.h"

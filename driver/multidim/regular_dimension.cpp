@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "driver/conventions/axis.h"
-#include "driver/conventions/cf/units.h"
+#include "driver/conventions/cf/attributes.h"
 #include "driver/conventions/crs.h"
-#include "driver/conventions/raster_axes.h"
+#include "driver/conventions/evidence.h"
 #include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/attribute.h"

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "driver/conventions/attribute_change.h"
 #include "driver/conventions/cf/flags.h"
+#include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/packing.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"

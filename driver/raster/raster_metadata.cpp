@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "driver/conventions/cf/attributes.h"
-#include "driver/conventions/crs_variable.h"
+#include "driver/conventions/evidence.h"
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/error_guard.h"

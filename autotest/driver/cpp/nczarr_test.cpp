@@ -1,6 +1,6 @@
-#include "driver/conventions/nczarr.h"
-
 #include <gtest/gtest.h>
+
+#include "driver/conventions/gdal_attributes.h"
 
 namespace gdal_zarr::test::nczarr_test {
 namespace {

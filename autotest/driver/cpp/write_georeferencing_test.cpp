@@ -11,7 +11,7 @@
 
 #include "autotest/driver/cpp/plain_evidence.h"
 #include "driver/conventions/axis.h"
-#include "driver/conventions/crs_variable.h"
+#include "driver/conventions/evidence.h"
 #include "driver/conventions/position.h"
 #include "zarrcore/base/error.h"
 

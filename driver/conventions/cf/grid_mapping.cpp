@@ -7,7 +7,6 @@
 
 #include "driver/conventions/cf/attributes.h"
 #include "driver/conventions/cf/projection.h"
-#include "driver/conventions/cf/units.h"
 #include "driver/gdal/crs_text.h"
 #include "driver/gdal/messages.h"
 #include "zarrcore/base/error.h"

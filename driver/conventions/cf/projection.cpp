@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "driver/conventions/cf/attributes.h"
-#include "driver/conventions/cf/units.h"
 #include "driver/gdal/crs_text.h"
 #include "zarrcore/base/error.h"
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -46,83 +48,40 @@ constexpr std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
 // The first day of the Gregorian calendar, which follows the Julian 4 October.
 constexpr Date kReform{1582, 10, 15};
 
-// The day, counted from 0, in the year that begins in March, so that the leap day is its last day.
-// A month then begins (153 m + 2) / 5 days after the year.
-std::int64_t march_days(const Date& date, std::int64_t& year) {
-  const int month = date.month > 2 ? date.month - 3 : date.month + 9;
-  year = date.month > 2 ? date.year : date.year - 1;
-  return (153 * month + 2) / 5 + date.day - 1;
+// The rule that a calendar follows: the standard one has two.
+Calendar rule_of(Calendar calendar, bool is_before_reform) {
+  if (calendar != Calendar::standard) return calendar;
+  return is_before_reform ? Calendar::julian : Calendar::proleptic_gregorian;
 }
 
-Date from_march_days(std::int64_t year, std::int64_t day) {
-  const auto month = static_cast<int>((5 * day + 2) / 153);
-  Date date;
-  date.day = static_cast<int>(day - (153 * month + 2) / 5 + 1);
-  date.month = month < 10 ? month + 3 : month - 9;
-  date.year = month < 10 ? year : year + 1;
-  return date;
-}
-
-enum class LeapRule : std::uint8_t { gregorian, julian };
-
-// The first day of the year that begins in March of `year`. Days of the Julian calendar are counted
-// so that its 4 October 1582 is the day before the Gregorian 15 October 1582.
-std::int64_t year_start(std::int64_t year, LeapRule rule) {
-  const std::int64_t start = 365 * year + floor_divide(year, 4);
-  if (rule == LeapRule::julian) return start - 2;
-  return start - floor_divide(year, 100) + floor_divide(year, 400);
-}
-
-std::int64_t leap_days(const Date& date, LeapRule rule) {
-  std::int64_t year = 0;
-  const std::int64_t day = march_days(date, year);
-  return year_start(year, rule) + day;
-}
-
-Date leap_date(std::int64_t days, LeapRule rule) {
-  std::int64_t year = floor_divide(days * 400, 146'097);
-  while (year_start(year, rule) > days) --year;
-  while (year_start(year + 1, rule) <= days) ++year;
-  return from_march_days(year, days - year_start(year, rule));
-}
-
-// The days before each month, and the days of the year.
-using Months = std::array<int, 13>;
-
-// The months of a calendar without leap years; null for others.
-const Months* uniform_months(Calendar calendar) {
-  static constexpr Months kNoLeap{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
-  static constexpr Months kAllLeap{0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335, 366};
-  static constexpr Months kThirties{0, 30, 60, 90, 120, 150, 180, 210, 240, 270, 300, 330, 360};
-  switch (calendar) {
+// The first day of a year. Days of the Julian calendar are counted so that its 4 October 1582 is
+// the day before the Gregorian 15 October 1582.
+std::int64_t year_start(std::int64_t year, Calendar rule) {
+  const std::int64_t last = year - 1;
+  const std::int64_t with_leap_days = 365 * year + floor_divide(last, 4);
+  switch (rule) {
     case Calendar::noleap:
-      return &kNoLeap;
+      return 365 * year;
     case Calendar::all_leap:
-      return &kAllLeap;
+      return 366 * year;
     case Calendar::d360:
-      return &kThirties;
+      return 360 * year;
+    case Calendar::julian:
+      return with_leap_days - 2;
     default:
-      return nullptr;
+      return with_leap_days - floor_divide(last, 100) + floor_divide(last, 400);
   }
 }
 
-std::int64_t uniform_days(const Date& date, const Months& months) {
-  return date.year * months.back() + months[static_cast<std::size_t>(date.month - 1)] + date.day -
-         1;
-}
+// The days of a year before each month, and all of them.
+using Months = std::array<int, 13>;
 
-Date uniform_date(std::int64_t days, const Months& months) {
-  const std::int64_t year = floor_divide(days, months.back());
-  const auto day = static_cast<int>(days - year * months.back());
-  const auto next = std::upper_bound(months.begin(), months.end(), day);
-  const auto month = static_cast<int>(next - months.begin());
-  return {year, month, day - *(next - 1) + 1};
-}
-
-LeapRule leap_rule(Calendar calendar, bool is_before_reform) {
-  const bool is_julian =
-      calendar == Calendar::julian || (calendar == Calendar::standard && is_before_reform);
-  return is_julian ? LeapRule::julian : LeapRule::gregorian;
+const Months& months_of(std::int64_t year, Calendar rule) {
+  static constexpr Months kCommon{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
+  static constexpr Months kLeap{0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335, 366};
+  static constexpr Months kThirties{0, 30, 60, 90, 120, 150, 180, 210, 240, 270, 300, 330, 360};
+  const std::int64_t length = year_start(year + 1, rule) - year_start(year, rule);
+  return length == kThirties.back() ? kThirties : length == kLeap.back() ? kLeap : kCommon;
 }
 
 // Finds a calendar by CF's name, in any case; an empty name means the standard calendar. Empty for
@@ -149,14 +108,22 @@ std::optional<Calendar> find_calendar(const std::string& name) {
 
 // The day of a date, and the inverse. Two days of one calendar are as far apart as they differ.
 std::int64_t days_of(const Date& date, Calendar calendar) {
-  if (const Months* months = uniform_months(calendar)) return uniform_days(date, *months);
-  return leap_days(date, leap_rule(calendar, date < kReform));
+  const Calendar rule = rule_of(calendar, date < kReform);
+  const Months& months = months_of(date.year, rule);
+  return year_start(date.year, rule) + months[static_cast<std::size_t>(date.month - 1)] + date.day -
+         1;
 }
 
 Date date_of(std::int64_t days, Calendar calendar) {
-  if (const Months* months = uniform_months(calendar)) return uniform_date(days, *months);
-  const bool is_before_reform = days < leap_days(kReform, LeapRule::gregorian);
-  return leap_date(days, leap_rule(calendar, is_before_reform));
+  const Calendar rule = rule_of(calendar, days < days_of(kReform, Calendar::proleptic_gregorian));
+  // The years of a calendar repeat after 400 or less.
+  std::int64_t year = floor_divide(days * 400, year_start(400, rule) - year_start(0, rule));
+  while (year_start(year, rule) > days) --year;
+  while (year_start(year + 1, rule) <= days) ++year;
+  const Months& months = months_of(year, rule);
+  const auto day = static_cast<int>(days - year_start(year, rule));
+  const auto* const next = std::upper_bound(months.begin(), months.end(), day);
+  return {year, static_cast<int>(next - months.begin()), day - *(next - 1) + 1};
 }
 
 constexpr std::string_view kSince = " since ";
@@ -165,8 +132,10 @@ constexpr std::int64_t kDay = 86'400 * kMicroseconds;
 
 // The average length of a year in the calendar; if its years differ in length, a tropical year.
 double year_length(Calendar calendar) {
-  const Months* months = uniform_months(calendar);
-  return months != nullptr ? 1.0 * months->back() * kDay : 31'556'925.9747 * kMicroseconds;
+  const bool has_leap_years = calendar == Calendar::standard || calendar == Calendar::julian ||
+                              calendar == Calendar::proleptic_gregorian;
+  return has_leap_years ? 31'556'925.9747 * kMicroseconds
+                        : 1.0 * months_of(0, calendar).back() * kDay;
 }
 
 // The length of a unit in microseconds, by UDUNITS' names.
@@ -196,60 +165,28 @@ std::optional<double> unit_length(std::string_view unit, Calendar calendar) {
   return std::nullopt;
 }
 
-// Reads numbers and words from the front of a text, in any locale.
-class Cursor {
- public:
-  explicit Cursor(std::string_view text) : text_(text) {}
+// Functions that read from the front of a text, in any locale.
 
-  bool is_at_end() const { return text_.empty(); }
+bool take(std::string_view& text, char c) {
+  if (!text.starts_with(c)) return false;
+  text.remove_prefix(1);
+  return true;
+}
 
-  void skip_spaces() { text_.remove_prefix(std::min(text_.find_first_not_of(' '), text_.size())); }
+template <typename Number>
+bool take(std::string_view& text, Number& number) {
+  // Not "nan" of "nanoseconds".
+  const bool may_be_number = text.find_first_of("-0123456789") == 0;
+  const auto read = may_be_number ? zarrcore::take_number<Number>(text) : std::nullopt;
+  if (read) number = *read;
+  return read.has_value();
+}
 
-  bool take(char c) {
-    if (text_.empty() || text_.front() != c) return false;
-    text_.remove_prefix(1);
-    return true;
-  }
-
-  template <typename Number>
-  bool take(Number& number) {
-    // Not "nan" of "nanoseconds".
-    if (text_.empty() ||
-        (std::isdigit(static_cast<unsigned char>(text_.front())) == 0 && text_.front() != '-')) {
-      return false;
-    }
-    const char* begin = text_.data();
-    const auto [stop, error] = std::from_chars(begin, begin + text_.size(), number);
-    if (error != std::errc()) return false;
-    text_.remove_prefix(static_cast<std::size_t>(stop - begin));
-    return true;
-  }
-
-  std::string_view take_letters() {
-    std::size_t count = 0;
-    while (count < text_.size() && std::isalpha(static_cast<unsigned char>(text_[count])) != 0) {
-      ++count;
-    }
-    const std::string_view letters = text_.substr(0, count);
-    text_.remove_prefix(letters.size());
-    return letters;
-  }
-
-  std::string_view take_word() {
-    const std::string_view word = text_.substr(0, text_.find(' '));
-    text_.remove_prefix(word.size());
-    return word;
-  }
-
- private:
-  std::string_view text_;
-};
-
-bool take_date(Cursor& cursor, Date& date) {
-  if (!cursor.take(date.year)) return false;
-  if (cursor.take('-')) {
-    if (!cursor.take(date.month)) return false;
-    if (cursor.take('-') && !cursor.take(date.day)) return false;
+bool take_date(std::string_view& text, Date& date) {
+  if (!take(text, date.year)) return false;
+  if (take(text, '-')) {
+    if (!take(text, date.month)) return false;
+    if (take(text, '-') && !take(text, date.day)) return false;
   } else if (date.year >= 1000'01'01) {  // "20000131"
     date.day = static_cast<int>(date.year % 100);
     date.month = static_cast<int>(date.year / 100 % 100);
@@ -261,13 +198,13 @@ bool take_date(Cursor& cursor, Date& date) {
 }
 
 // "06", "06:30", "06:30:00.5", as microseconds. An absent time is midnight.
-bool take_clock(Cursor& cursor, std::int64_t& time) {
+bool take_clock(std::string_view& text, std::int64_t& time) {
   unsigned hour = 0;
   unsigned minute = 0;
   double second = 0;
   time = 0;
-  if (!cursor.take(hour)) return true;
-  if (cursor.take(':') && (!cursor.take(minute) || (cursor.take(':') && !cursor.take(second)))) {
+  if (!take(text, hour)) return true;
+  if (take(text, ':') && (!take(text, minute) || (take(text, ':') && !take(text, second)))) {
     return false;
   }
   if (hour > 24 || minute > 59 || !(second >= 0 && second < 61)) return false;
@@ -276,45 +213,47 @@ bool take_clock(Cursor& cursor, std::int64_t& time) {
   return true;
 }
 
-// "Z", "UTC", "UTC+1", "+1", "-1:30", "+0130": the microseconds that the zone is ahead of UTC. An
-// absent zone is UTC.
-bool take_zone(Cursor& cursor, std::int64_t& ahead) {
-  ahead = 0;
-  if (cursor.is_at_end()) return true;
-  const std::string name = zarrcore::lower_case(cursor.take_letters());
+// "Z", "UTC", "UTC+1", "+1", "-1:30", "+0130": the microseconds by which the zone differs from UTC.
+// An absent zone is UTC.
+bool take_zone(std::string_view& text, std::int64_t& shift) {
+  shift = 0;
+  if (text.empty()) return true;
+  const auto* const end = std::ranges::find_if_not(
+      text, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
+  const std::string name = zarrcore::lower_case({text.begin(), end});
+  text.remove_prefix(name.size());
   if (!name.empty() && name != "z" && name != "utc" && name != "gmt") return false;
-  if (!name.empty()) cursor.skip_spaces();
-  const bool is_west = cursor.take('-');
-  if (!is_west && !cursor.take('+')) return !name.empty();
+  if (!name.empty()) cf::skip_spaces(text);
+  const bool is_west = take(text, '-');
+  if (!is_west && !take(text, '+')) return !name.empty();
   unsigned hours = 0;
   unsigned minutes = 0;
-  if (!cursor.take(hours) || (cursor.take(':') && !cursor.take(minutes))) return false;
+  if (!take(text, hours) || (take(text, ':') && !take(text, minutes))) return false;
   if (hours >= 100) {
     minutes = hours % 100;
     hours /= 100;
   }
   if (hours > 14 || minutes > 59) return false;
-  ahead = (std::int64_t{hours} * 60 + minutes) * 60 * kMicroseconds;
-  if (is_west) ahead = -ahead;
+  shift = (std::int64_t{hours} * 60 + minutes) * 60 * kMicroseconds;
+  if (is_west) shift = -shift;
   return true;
 }
 
 // "1990-01-01", "1990-1-1 06:30:00.5", "1990-01-01T00:00:00Z", "… +1:30", as microseconds since the
 // calendar's day 0.
 std::optional<std::int64_t> parse_moment(std::string_view text, Calendar calendar) {
-  Cursor cursor(text);
-  cursor.skip_spaces();
+  cf::skip_spaces(text);
   Date date;
   std::int64_t time = 0;
-  std::int64_t ahead = 0;
-  if (!take_date(cursor, date)) return std::nullopt;
-  if (!cursor.take('T')) cursor.skip_spaces();
-  if (!take_clock(cursor, time)) return std::nullopt;
-  cursor.skip_spaces();
-  if (!take_zone(cursor, ahead)) return std::nullopt;
-  cursor.skip_spaces();
-  if (!cursor.is_at_end()) return std::nullopt;
-  return days_of(date, calendar) * kDay + time - ahead;
+  std::int64_t shift = 0;
+  if (!take_date(text, date)) return std::nullopt;
+  if (!take(text, 'T')) cf::skip_spaces(text);
+  if (!take_clock(text, time)) return std::nullopt;
+  cf::skip_spaces(text);
+  if (!take_zone(text, shift)) return std::nullopt;
+  cf::skip_spaces(text);
+  if (!text.empty()) return std::nullopt;
+  return days_of(date, calendar) * kDay + time - shift;
 }
 
 std::string format_moment(std::int64_t moment, Calendar calendar) {
@@ -348,13 +287,13 @@ std::optional<std::string> iso_time(double value, const std::string& units,
   const auto calendar = find_calendar(calendar_name);
   const auto since = zarrcore::lower_case(units).find(kSince);
   if (!calendar || since == std::string::npos || !std::isfinite(value)) return std::nullopt;
-  const std::string before = zarrcore::lower_case(units.substr(0, since));
-  Cursor cursor(before);
-  cursor.skip_spaces();
+  const std::string lower_units = zarrcore::lower_case(units.substr(0, since));
+  std::string_view unit = lower_units;
+  cf::skip_spaces(unit);
   double count = 1;
-  cursor.take(count);  // "10 seconds since …"
-  cursor.skip_spaces();
-  const auto length = unit_length(cursor.take_word(), *calendar);
+  take(unit, count);  // "10 seconds since …"
+  cf::skip_spaces(unit);
+  const auto length = unit_length(unit.substr(0, unit.find(' ')), *calendar);
   const auto origin =
       parse_moment(std::string_view(units).substr(since + kSince.size()), *calendar);
   if (!length || !origin) return std::nullopt;

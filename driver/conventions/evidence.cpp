@@ -1,4 +1,4 @@
-#include "driver/conventions/raster_axes.h"
+#include "driver/conventions/evidence.h"
 
 #include <cpl_conv.h>
 #include <cpl_port.h>
@@ -9,7 +9,7 @@
 
 #include "driver/conventions/axis.h"
 #include "driver/conventions/cf/attributes.h"
-#include "driver/conventions/cf/units.h"
+#include "driver/conventions/cf/grid_mapping.h"
 #include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/compat.h"
 #include "driver/gdal/crs_text.h"
@@ -98,6 +98,86 @@ bool names_coordinate(std::string_view name, const std::string& word) {
 
 }  // namespace
 
+bool states_crs(const Json& attributes) {
+  const auto has = [&](const char* name) { return attributes.contains(name); };
+  return has("grid_mapping_name") || std::ranges::any_of(cf::kWktAttributes, has) ||
+         std::ranges::any_of(cf::kCrsAttributes, has);
+}
+
+bool is_grid_on_the_sphere(const Json& attributes) {
+  const std::string* name = zarrcore::find_string(attributes, "grid_mapping_name");
+  return name != nullptr && zarrcore::lower_case(*name) == "healpix";
+}
+
+std::vector<GridMapping> grid_mappings(const Json& attributes) {
+  std::vector<GridMapping> mappings;
+  for (std::string& word : cf::words_in(attributes, "grid_mapping")) {
+    if (word.ends_with(':')) {
+      word.pop_back();
+      mappings.push_back({word});
+    } else if (mappings.empty()) {
+      return {{word}};
+    } else {
+      mappings.back().coordinates.push_back(word);
+    }
+  }
+  return mappings;
+}
+
+std::string grid_mapping_variable(const Json& attributes, const std::string& x,
+                                  const std::string& y) {
+  const auto mappings = grid_mappings(attributes);
+  const auto found = std::ranges::find_if(mappings, [&](const GridMapping& one) {
+    return std::ranges::count(one.coordinates, x) != 0 &&
+           std::ranges::count(one.coordinates, y) != 0;
+  });
+  if (found != mappings.end()) return found->variable;
+  return mappings.empty() ? std::string() : mappings.front().variable;
+}
+
+std::string grid_mapping_variable(const EvidenceScope& scope, const Evidence& evidence,
+                                  const std::optional<RasterAxes>& axes) {
+  return axes ? grid_mapping_variable(*scope.attributes, evidence.axes[axes->x].name,
+                                      evidence.axes[axes->y].name)
+              : grid_mapping_variable(*scope.attributes);
+}
+
+std::vector<std::string> coordinate_names(const Evidence& evidence) {
+  for (const EvidenceScope& scope : evidence.scopes) {
+    const Json* names = zarrcore::find_member(*scope.attributes, "coordinates");
+    if (names != nullptr && (names->is_string() || names->is_array())) {
+      return cf::words_in(*scope.attributes, "coordinates");
+    }
+  }
+  return {};
+}
+
+std::vector<EvidenceVariable> lost_grid_mappings(const Evidence& evidence) {
+  // Coordinates and other arrays of one dimension beside it are on no map.
+  if (!evidence.unnamed || evidence.axes.size() < 2 ||
+      evidence.attributes->contains("grid_mapping")) {
+    return {};
+  }
+  return evidence.unnamed({"spatial_ref", "crs"});
+}
+
+std::optional<EvidenceVariable> find_crs_variable(const Evidence& evidence,
+                                                  const std::optional<RasterAxes>& axes) {
+  if (!evidence.find) return std::nullopt;
+  for (const EvidenceScope& scope : evidence.scopes) {
+    const std::string name = grid_mapping_variable(scope, evidence, axes);
+    if (!name.empty()) return evidence.find(name);
+  }
+  for (const std::string& name : coordinate_names(evidence)) {
+    const auto variable = evidence.find(name);
+    if (variable && states_crs(*variable->attributes)) return variable;
+  }
+  for (EvidenceVariable& variable : lost_grid_mappings(evidence)) {
+    if (states_crs(*variable.attributes)) return std::move(variable);
+  }
+  return std::nullopt;
+}
+
 bool has_discrete_features(const Evidence& evidence) {
   constexpr const char* kTypes[] = {"point",   "timeSeries",        "trajectory",
                                     "profile", "timeSeriesProfile", "trajectoryProfile"};
@@ -108,26 +188,22 @@ bool has_discrete_features(const Evidence& evidence) {
   });
 }
 
-RasterAxes find_raster_axes(const Evidence& evidence) {
+std::optional<RasterAxes> known_raster_axes(const Evidence& evidence) {
   const auto x = find_axis(evidence, &SpatialDimensions::x, GDAL_DIM_TYPE_HORIZONTAL_X);
   const auto y = find_axis(evidence, &SpatialDimensions::y, GDAL_DIM_TYPE_HORIZONTAL_Y);
-  if (x && y && x != y) return {*x, *y};
+  return x && y && x != y ? std::optional(RasterAxes{*x, *y}) : std::nullopt;
+}
+
+RasterAxes find_raster_axes(const Evidence& evidence) {
+  if (const auto known = known_raster_axes(evidence)) return *known;
   if (const auto found = axes_of_stated_shape(evidence)) return *found;
   const std::size_t rank = evidence.axes.size();
   return {rank - 1, rank - 2};
 }
 
-bool knows_raster_axes(const Evidence& evidence) {
-  const auto x = find_axis(evidence, &SpatialDimensions::x, GDAL_DIM_TYPE_HORIZONTAL_X);
-  const auto y = find_axis(evidence, &SpatialDimensions::y, GDAL_DIM_TYPE_HORIZONTAL_Y);
-  return x && y && x != y;
-}
-
 bool are_on_the_map(const Evidence& evidence, const RasterAxes& axes) {
-  if (knows_raster_axes(evidence)) {
-    const RasterAxes known = find_raster_axes(evidence);
-    if (axes == known || axes == RasterAxes{known.y, known.x}) return true;
-  }
+  const auto known = known_raster_axes(evidence);
+  if (known && (axes == *known || axes == RasterAxes{known->y, known->x})) return true;
   if (has_discrete_features(evidence)) return false;
   const EvidenceAxis& x = evidence.axes[axes.x];
   const EvidenceAxis& y = evidence.axes[axes.y];
