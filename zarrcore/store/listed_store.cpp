@@ -52,17 +52,20 @@ void ListedStore::know_folder(std::string_view prefix, Folder& folder) {
   folder.is_known = true;
 }
 
-// Some servers do not list a folder that holds nothing but folders.
+// Some servers do not list a folder that holds nothing but folders. If the request for all keys
+// fails, the next read repeats it: nothing is missing because of that.
 void ListedStore::know_prefixes(std::string_view prefix, Folder& folder) {
   if (folder.has_all_prefixes || !folder.is_listed) return;
-  folder.has_all_prefixes = true;
-  if (folder.keys.empty() || !folder.prefixes.empty() || !inner().traits().lists_all_at_once)
-    return;
-  for (const std::string& key : inner().list_all(prefix)) {
-    const auto rest = key_below(prefix, key);
-    const auto slash = rest ? rest->find('/') : std::string_view::npos;
-    if (slash != std::string_view::npos) folder.prefixes.emplace(rest->substr(0, slash));
+  if (!folder.keys.empty() && folder.prefixes.empty() && inner().traits().lists_all_at_once) {
+    Names prefixes;
+    for (const std::string& key : inner().list_all(prefix)) {
+      const auto rest = key_below(prefix, key);
+      const auto slash = rest ? rest->find('/') : std::string_view::npos;
+      if (slash != std::string_view::npos) prefixes.emplace(rest->substr(0, slash));
+    }
+    folder.prefixes = std::move(prefixes);
   }
+  folder.has_all_prefixes = true;
 }
 
 std::shared_ptr<ListedStore::Folder> ListedStore::find_folder(std::string_view prefix) {

@@ -14,6 +14,7 @@
 
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/observed_store.h"
+#include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/store/memory_store.h"
 
@@ -61,11 +62,14 @@ class HidingStore final : public StoreWrapper {
   }
   void visit_values(std::string_view prefix, const VisitValue& visit,
                     const VisitOptions& /*options*/) override {
+    if (failures-- > 0) throw AccessFailure("the server does not answer");
     for (const char* key : {"a/c/0/0", "a/c/0/5", "a/zarr.json"}) {
       if (is_at_or_below(key, prefix)) visit(key, std::nullopt);
     }
   }
   StoreTraits traits() const override { return {.lists_all_at_once = true}; }
+
+  int failures = 0;  // of the next requests for all keys
 };
 
 TEST_F(ListedStoreTest, FindsFoldersThatTheirParentDoesNotList) {
@@ -74,6 +78,16 @@ TEST_F(ListedStoreTest, FindsFoldersThatTheirParentDoesNotList) {
   EXPECT_TRUE(listed.has("a/c/0/5"));
   EXPECT_FALSE(listed.has("a/c/0/6"));
   EXPECT_FALSE(listed.has("a/d/0/5"));
+}
+
+TEST_F(ListedStoreTest, NothingIsMissingBecauseAListingHasFailed) {
+  memory_->put("a/zarr.json", bytes_of({0}));
+  const auto hiding = std::make_shared<HidingStore>(memory_);
+  hiding->failures = 1;
+  ListedStore listed(hiding);
+  EXPECT_THROW(listed.has("a/c/0/5"), AccessFailure);
+  EXPECT_TRUE(listed.has("a/c/0/5"));
+  EXPECT_FALSE(listed.has("a/c/0/6"));
 }
 
 TEST_F(ListedStoreTest, KnowsWhatIsWrittenAndErasedThroughIt) {
