@@ -9,6 +9,7 @@
 #include "zarrcore/array/typed_values.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/hierarchy/documents.h"
 
 namespace zarrcore {
 namespace {
@@ -77,15 +78,14 @@ void ChunkCheck::finish() {
 ChunkCheck::Result ChunkCheck::examine(const StoredChunk& chunk) const {
   Result result;
   auto kind = Finding::Kind::index;
-  try {
+  const auto fault = fault_of([&] {
     if (reads_indexes(chunk.array)) result.inner_chunks = examine_index(chunk);
     kind = Finding::Kind::chunk;
     if (options_.reads_chunks) decode(chunk);
-  } catch (const AccessFailure&) {
-    throw;
-  } catch (const Error& error) {
+  });
+  if (fault) {
     const auto key = array(chunk.array).state().key_of(chunk.position);
-    result.findings.push_back({kind, *key, error.what()});
+    result.findings.push_back({kind, *key, *fault});
   }
   return result;
 }

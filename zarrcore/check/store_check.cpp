@@ -1,6 +1,7 @@
 #include "zarrcore/check/store_check.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -10,7 +11,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/check/chunk_check.h"
-#include "zarrcore/check/copy_check.h"
 #include "zarrcore/hierarchy/consolidated_copies.h"
 #include "zarrcore/hierarchy/documents.h"
 
@@ -32,6 +32,43 @@ std::uint64_t chunks_of_grid(const ChunkGrid& grid) {
   std::uint64_t count = 1;
   for (std::size_t i = 0; i < grid.rank(); ++i) count *= grid.dimension(i).chunk_count();
   return count;  // a grid has at most 2^63
+}
+
+// The documents as this format writes those of the node that `documents` describe: other writers
+// may state defaults, or leave them out.
+DocumentMap rewritten(const Format& format, const DocumentMap& documents, const std::string& path) {
+  const auto node = format.read_node(documents_in(documents), path);
+  DocumentMap result;
+  if (!node) return result;
+  const auto* array = std::get_if<ArrayMetadata>(&*node);
+  for (Document& document : array != nullptr
+                                ? format.array_documents(*array, path)
+                                : format.group_documents(std::get<GroupMetadata>(*node), path)) {
+    document.content.erase("consolidated_metadata");
+    result.emplace(std::move(document.key), std::move(document.content));
+  }
+  return result;
+}
+
+// NaN is equal to NaN, unlike in a comparison of values.
+bool are_equal(const Json& a, const Json& b) {
+  return a == b || dump_json(a) == dump_json(b);
+}
+
+bool are_alike(const Format& format, const DocumentMap& a, const DocumentMap& b,
+               const std::string& path) {
+  bool result = false;
+  const auto is_same = [](const auto& one, const auto& other) {
+    return one.first == other.first && are_equal(one.second, other.second);
+  };
+  fault_of([&] {
+    result = std::ranges::equal(rewritten(format, a, path), rewritten(format, b, path), is_same);
+  });
+  return result;
+}
+
+bool is_empty_object(const Json& document) {
+  return document.is_object() && document.empty();
 }
 
 class Examination {
@@ -66,6 +103,8 @@ class Examination {
 
   void examine_nodes();
   void use_node(const std::string& path, StoredNode node);
+  void examine_copy(const DocumentSource& stored, const std::string& group,
+                    const DocumentMap& documents);
   void add_array(const std::string& path, const ArrayMetadata& metadata);
   void examine_values();
   void use_value(std::string_view key, std::optional<std::uint64_t> size);
@@ -84,8 +123,8 @@ class Examination {
   ExaminedStore examined_;
   ChunkCheck chunks_;
   std::unordered_map<std::string, std::size_t> by_prefix_;  // arrays, by the prefix of their chunks
-  NodesByKey nodes_;
-  std::vector<std::string> broken_;  // nodes, of which nothing is known
+  std::map<std::string, std::string, std::less<>> nodes_;   // by the keys of their documents
+  std::vector<std::string> broken_;                         // nodes, of which nothing is known
   std::uint64_t values_ = 0;
   double expected_ = 0;  // chunks of all grids
 };
@@ -102,20 +141,63 @@ void Examination::examine_nodes() {
         use_node(path, std::move(node));
       },
       options_.run_together);
-  for (const std::string& group : examined_.groups) {
-    CopyCheck check = check_copy(stored, format_, group, documents, nodes_);
-    if (check.exists) examined_.consolidated.push_back(group);
-    for (std::string& problem : check.problems) add(Finding::Kind::copy, check.key, problem);
-    const std::set<std::string> differing(check.differing.begin(), check.differing.end());
-    if (differing.empty()) continue;
-    for (ExaminedArray& array : examined_.arrays) {
-      array.has_other_copy = array.has_other_copy || differing.contains(array.path);
-    }
-  }
+  for (const std::string& group : examined_.groups) examine_copy(stored, group, documents);
   examined_.lacks_copy = ConsolidatedCopies::has_note_in(store_);
   if (examined_.lacks_copy) {
     add(Finding::Kind::copy, "",
         "consolidated metadata was removed for a change that has not ended");
+  }
+}
+
+// Compares the consolidated metadata of a group with `documents`, which are those of all nodes.
+void Examination::examine_copy(const DocumentSource& stored, const std::string& group,
+                               const DocumentMap& documents) {
+  const auto key = format_.consolidated_key(group);
+  if (!key) return;
+  const auto report_problem = [&](const std::string& problem) {
+    add(Finding::Kind::copy, *key, problem);
+  };
+  std::optional<ConsolidatedDocuments> copy;
+  if (const auto fault = fault_of([&] { copy = format_.read_consolidated(stored, group); })) {
+    examined_.consolidated.push_back(group);
+    report_problem(*fault);
+    // It may describe any of them otherwise.
+    for (ExaminedArray& array : examined_.arrays) array.has_other_copy = true;
+  }
+  if (!copy) return;
+  examined_.consolidated.push_back(group);
+  for (const std::string& problem : copy->problems) report_problem(problem);
+  DocumentMap copied;
+  for (const auto& [name, document] : copy->documents) {
+    if (const auto fault = fault_of([&] { copied.emplace(name, document.get()); })) {
+      report_problem("its copy of " + name + " is not right: " + *fault);
+    }
+  }
+  std::set<std::string> compared;   // paths of nodes
+  std::set<std::string> differing;  // that it describes otherwise than their documents do
+  for (const auto& [name, document] : copied) {
+    const auto own = documents.find(name);
+    if (own == documents.end()) {
+      // Writers copy the empty attributes of a node without a document of attributes.
+      if (!is_empty_object(document)) {
+        report_problem("it has a copy of " + name + ", which does not exist");
+      }
+    } else if (!are_equal(document, own->second)) {
+      const std::string& path = nodes_.at(name);
+      if (compared.insert(path).second && !are_alike(format_, documents, copied, path)) {
+        report_problem("its copy of " + name + " differs from the document");
+        differing.insert(path);
+      }
+    }
+  }
+  for (const auto& [name, document] : documents) {
+    if (is_at_or_below(name, group) && !copy->documents.contains(name) &&
+        !is_empty_object(document)) {
+      report_problem("it has no copy of " + name);
+    }
+  }
+  for (ExaminedArray& array : examined_.arrays) {
+    array.has_other_copy = array.has_other_copy || differing.contains(array.path);
   }
 }
 
@@ -154,12 +236,8 @@ void Examination::use_node(const std::string& path, StoredNode node) {
 
 void Examination::add_array(const std::string& path, const ArrayMetadata& metadata) {
   std::shared_ptr<const Array> array;
-  try {
-    array = hierarchy_.open_array(path, context_);
-  } catch (const AccessFailure&) {
-    throw;
-  } catch (const Error& error) {
-    add(Finding::Kind::document, path, error.what());
+  if (const auto fault = fault_of([&] { array = hierarchy_.open_array(path, context_); })) {
+    add(Finding::Kind::document, path, *fault);
     broken_.push_back(path);
     return;
   }

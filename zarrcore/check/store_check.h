@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "zarrcore/array/read_options.h"
+#include "zarrcore/array/array.h"
 #include "zarrcore/base/api.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 #include "zarrcore/metadata/array_metadata.h"

@@ -15,26 +15,22 @@ namespace {
 
 bool is_group_or_consolidated(Store& store, const Format& format) {
   const DocumentSource documents = stored_documents(store);
-  try {
+  bool result = false;
+  fault_of<OutOfMemory>([&] {
     const auto node = format.read_node(documents, "", NodeKind::group);
-    if (node && std::holds_alternative<GroupMetadata>(*node)) return true;
-    return format.read_consolidated(documents, "").has_value();
-  } catch (const OutOfMemory&) {
-    throw;
-  } catch (const Error&) {
-    return false;
-  }
+    result = (node && std::holds_alternative<GroupMetadata>(*node)) ||
+             format.read_consolidated(documents, "");
+  });
+  return result;
 }
 
 bool is_group(const DocumentMap& documents, const Format& format, const std::string& path) {
-  try {
+  bool result = true;  // also if it is broken: its documents are copied as they are
+  fault_of<OutOfMemory>([&] {
     const auto node = format.read_node(documents_in(documents), path);
-    return node && std::holds_alternative<GroupMetadata>(*node);
-  } catch (const OutOfMemory&) {
-    throw;
-  } catch (const Error&) {
-    return true;  // its documents are copied as they are
-  }
+    result = node && std::holds_alternative<GroupMetadata>(*node);
+  });
+  return result;
 }
 
 std::string random_name() {
@@ -107,14 +103,13 @@ std::optional<ConsolidatedDocuments> ConsolidatedCopies::find(const std::string&
     // Stores that cannot list answer so for missing documents.
   }
   if (!text) return std::nullopt;
-  try {
-    return format_.read_consolidated(
-        documents_with_text(*top_, [&](const std::string& /*key*/) { return text; }), group);
-  } catch (const OutOfMemory&) {
-    throw;
-  } catch (const Error&) {
+  const DocumentSource documents =
+      documents_with_text(*top_, [&](const std::string& /*key*/) { return text; });
+  std::optional<ConsolidatedDocuments> copy;
+  if (fault_of<OutOfMemory>([&] { copy = format_.read_consolidated(documents, group); })) {
     return ConsolidatedDocuments();  // it exists, but is broken
   }
+  return copy;
 }
 
 void ConsolidatedCopies::remove(std::span<const std::string> paths) {
@@ -171,14 +166,10 @@ void ConsolidatedCopies::remove(std::span<const std::string> paths) {
 // Reports a document that is not JSON, and returns nullopt.
 std::optional<Json> ConsolidatedCopies::parse(const std::string& key,
                                               const LazyDocument& document) const {
-  try {
-    return std::make_optional(document.get());
-  } catch (const OutOfMemory&) {
-    throw;
-  } catch (const Error& error) {
-    on_problem_(key + ": " + error.what() + "; consolidated metadata is without it");
-    return std::nullopt;
-  }
+  std::optional<Json> content;
+  const auto fault = fault_of<OutOfMemory>([&] { content.emplace(document.get()); });
+  if (fault) on_problem_(key + ": " + *fault + "; consolidated metadata is without it");
+  return content;
 }
 
 // The document that makes a node is put last. A node with nothing below its path has been removed:

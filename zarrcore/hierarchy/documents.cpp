@@ -21,13 +21,10 @@ DocumentMap documents_of_broken_node(const DocumentSource& stored, const Format&
                                      std::vector<std::string>& unreadable) {
   DocumentMap documents;
   for (const std::string& key : format.node_keys(path)) {
-    try {
+    auto fault = fault_of([&] {
       if (auto document = stored.document(key)) documents.emplace(key, std::move(*document));
-    } catch (const AccessFailure&) {
-      throw;
-    } catch (const Error& error) {
-      unreadable.emplace_back(error.what());
-    }
+    });
+    if (fault) unreadable.push_back(*std::move(fault));
   }
   // Other programs cannot open copies with documents of a node that lack the one that makes it.
   if (!unreadable.empty() && !format.find_kind(documents_in(documents), path)) return {};
@@ -37,12 +34,8 @@ DocumentMap documents_of_broken_node(const DocumentSource& stored, const Format&
 StoredNode read_or_explain(const DocumentSource& stored, const Format& format,
                            const std::string& path) {
   StoredNode node;
-  try {
-    node = read_stored_node(stored, format, path);
-  } catch (const AccessFailure&) {
-    throw;
-  } catch (const Error& error) {
-    node.problem = error.what();
+  if (auto fault = fault_of([&] { node = read_stored_node(stored, format, path); })) {
+    node.problem = *std::move(fault);
     node.documents = documents_of_broken_node(stored, format, path, node.unreadable);
   }
   return node;

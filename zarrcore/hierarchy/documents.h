@@ -40,6 +40,20 @@ DocumentSource documents_in(const DocumentMap& documents);
 DocumentMap collect_documents(Store& store, const Format& format, const std::string& path,
                               const std::function<void(const std::string& problem)>& on_problem);
 
+// Returns the message of an Error that `body` throws. An AccessFailure passes, because it shows no
+// fault; or only errors of the type `Passed`.
+template <typename Passed = AccessFailure, typename Body>
+std::optional<std::string> fault_of(const Body& body) {
+  try {
+    body();
+    return std::nullopt;
+  } catch (const Passed&) {
+    throw;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 // A node, and the documents that describe it.
 struct StoredNode {
   std::optional<NodeMetadata> metadata;  // nullopt if it does not exist

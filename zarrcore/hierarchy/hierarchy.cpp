@@ -7,8 +7,8 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/hierarchy/arrays.h"
+#include "zarrcore/hierarchy/consolidated_copies.h"
 #include "zarrcore/hierarchy/documents.h"
-#include "zarrcore/hierarchy/hierarchy_editor.h"
 
 namespace zarrcore {
 namespace {
@@ -76,14 +76,12 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options)
       copied_.read_later();
     }
     for (const std::string& fault : faults) options_.on_problem(fault + "; it is not used");
-    editor_ = std::make_unique<HierarchyEditor>(*this);
-    if (options_.is_writable) editor_->start();
+    if (options_.is_writable) restore_at_opening();
     return;
   }
   if (options_.empty_is_group && !store_->has_prefix("")) {
     format_ = &v3_format();
     nodes_.add("", GroupMetadata{});
-    editor_ = std::make_unique<HierarchyEditor>(*this);
     return;
   }
   if (std::string reason = denied(""); !reason.empty()) throw AccessDenied(std::move(reason));
@@ -96,8 +94,7 @@ Hierarchy::Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options, con
     : store_(std::move(store)),
       options_(std::move(options)),
       format_(&format),
-      reader_(*store_, options_.on_problem, options_.run_together, {}),
-      editor_(std::make_unique<HierarchyEditor>(*this)) {}
+      reader_(*store_, options_.on_problem, options_.run_together, {}) {}
 
 Hierarchy::~Hierarchy() = default;
 
@@ -105,12 +102,12 @@ std::unique_ptr<Hierarchy> Hierarchy::create(std::shared_ptr<Store> store, const
                                              const NodeMetadata& root, HierarchyOptions options) {
   options.is_writable = true;
   std::unique_ptr<Hierarchy> hierarchy(new Hierarchy(std::move(store), std::move(options), format));
-  hierarchy->editor_->create_root(root);
+  hierarchy->create_root(root);
   return hierarchy;
 }
 
 void Hierarchy::end_opening() {
-  editor_->end_opening();
+  is_new_ = false;
   kept_until_opened_.reset();
 }
 
@@ -366,35 +363,6 @@ std::shared_ptr<const Array> Hierarchy::open_array(std::string_view path,
   ArrayMetadata known = with_context(name, [&] { return with_long_doubles(*array, options_); });
   return std::make_shared<const Array>(store_, normalize_path(path), std::move(known),
                                        std::move(context));
-}
-
-void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {
-  editor_->create(path, std::move(metadata));
-}
-
-void Hierarchy::update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
-                            std::optional<NodeKind> wanted) {
-  editor_->update(path, edit, wanted);
-}
-
-void Hierarchy::erase_nodes(std::span<const std::string> paths) {
-  editor_->erase(paths);
-}
-
-void Hierarchy::erase_documents() {
-  store_->erase_all(document_keys_below(*store_, *format_, ""));
-}
-
-void Hierarchy::rename_node(const std::string& path, const std::string& name) {
-  editor_->rename(path, name);
-}
-
-void Hierarchy::flush_node(const std::string& path) {
-  editor_->flush(path);
-}
-
-void Hierarchy::flush() {
-  editor_->flush();
 }
 
 }  // namespace zarrcore

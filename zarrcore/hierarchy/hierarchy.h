@@ -30,7 +30,6 @@
 
 #include "zarrcore/array/array.h"
 #include "zarrcore/base/api.h"
-#include "zarrcore/hierarchy/copied_documents.h"
 #include "zarrcore/hierarchy/documents.h"
 #include "zarrcore/hierarchy/node_cache.h"
 #include "zarrcore/metadata/format.h"
@@ -72,7 +71,7 @@ struct Child {
   std::string problem;  // if broken: why
 };
 
-class HierarchyEditor;
+class ConsolidatedCopies;
 
 class ZARRCORE_API Hierarchy {
  public:
@@ -181,7 +180,6 @@ class ZARRCORE_API Hierarchy {
   void remove_consolidated(const std::vector<std::string>& groups);
 
  private:
-  friend class HierarchyEditor;  // uses the documents read and the nodes known
   Hierarchy(std::shared_ptr<Store> store, HierarchyOptions options, const Format& format);
 
   bool is_slow() const { return !is_consolidated() && reader_.is_slow(); }
@@ -201,6 +199,31 @@ class ZARRCORE_API Hierarchy {
   std::vector<std::string> prefetched_names(const DocumentSource& source,
                                             const std::string& group) const;
 
+  // node_changes.cpp and node_metadata.cpp have what follows. The name of a node, for messages:
+  std::string name_of(const std::string& path) const {
+    return store_->description() + ": /" + path;
+  }
+  void restore_at_opening();
+  ConsolidatedCopies& consolidated_copies();
+  void remove_copies(const std::vector<std::string>& groups);
+  void change_documents(const std::vector<std::string>& groups,
+                        const std::function<void()>& change);
+  bool is_new_store();
+  void create_root(const NodeMetadata& root);
+  void check_is_new(const std::string& path) const;
+  bool has_documents(const std::string& path) const;
+  std::vector<Document> documents_of(const NodeMetadata& metadata, const std::string& path) const;
+  std::vector<Document> new_documents_of(const NodeMetadata& metadata,
+                                         const std::string& path) const;
+  void put_documents(const std::vector<Document>& documents);
+  void put_new_documents(const std::string& path, const std::vector<Document>& documents);
+  void put_updated(const std::string& path);
+  std::string group_of(const std::string& path) const;
+  void erase_values(const std::string& path);
+  void rename_values(const std::string& path, const std::string& target);
+  void forget_after(const std::string& path, const std::function<void()>& remove);
+  void forget(const std::string& path);
+
   std::shared_ptr<Store> store_;
   HierarchyOptions options_;
   const Format* format_ = nullptr;            // the root's format, which all nodes share
@@ -209,7 +232,13 @@ class ZARRCORE_API Hierarchy {
   mutable CopiedDocuments copied_;
   mutable NodeCache nodes_;
   std::shared_ptr<void> kept_until_opened_;  // listings
-  std::unique_ptr<HierarchyEditor> editor_;
+
+  std::mutex change_mutex_;                                  // held during a change
+  std::unique_ptr<ConsolidatedCopies> consolidated_copies_;  // null until it is needed
+  // Nodes with updated metadata, with the metadata that was last read or put.
+  std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> updated_;
+  bool lacks_copies_ = false;  // true if consolidated metadata may have been removed
+  bool is_new_ = false;        // true if everything in the store was put by this object
 
   // How often all nodes had to be read again.
   mutable std::atomic<std::uint64_t> changes_ = 0;

@@ -1,5 +1,6 @@
-// Changed metadata of nodes: merging it into the stored documents, and putting it together with the
-// consolidated metadata.
+// The metadata of nodes: changing it, merging the changes into the stored documents, and putting
+// them together with the consolidated metadata; and attributes that other programs have changed
+// while a hierarchy is open.
 #include <algorithm>
 #include <exception>
 #include <functional>
@@ -14,7 +15,7 @@
 #include "zarrcore/base/path.h"
 #include "zarrcore/hierarchy/consolidated_copies.h"
 #include "zarrcore/hierarchy/documents.h"
-#include "zarrcore/hierarchy/hierarchy_editor.h"
+#include "zarrcore/hierarchy/hierarchy.h"
 
 namespace zarrcore {
 namespace {
@@ -143,13 +144,12 @@ class DocumentMerge {
 
 }  // namespace
 
-void HierarchyEditor::update(const std::string& path,
-                             const std::function<void(NodeMetadata&)>& edit,
-                             std::optional<NodeKind> wanted) {
-  const std::lock_guard one_at_a_time(mutex_);
-  const auto old = hierarchy_.node(path);
+void Hierarchy::update_node(const std::string& path, const std::function<void(NodeMetadata&)>& edit,
+                            std::optional<NodeKind> wanted) {
+  const std::lock_guard one_at_a_time(change_mutex_);
+  const auto old = node(path);
   with_context(name_of(path), [&] {
-    copies();
+    consolidated_copies();
     if (!old) throw Error("the node does not exist");
     if (wanted == NodeKind::array && std::holds_alternative<GroupMetadata>(*old)) {
       throw Error("the metadata of an array that is also a group cannot be changed");
@@ -167,54 +167,53 @@ void HierarchyEditor::update(const std::string& path,
         },
         metadata);
     updated_.emplace(path, old);
-    hierarchy_.nodes_.set_has_changes(path, true);
-    hierarchy_.nodes_.replace(path, std::move(metadata));
+    nodes_.set_has_changes(path, true);
+    nodes_.replace(path, std::move(metadata));
   });
 }
 
-void HierarchyEditor::update_attributes(const std::string& path,
-                                        const std::function<void(Json&)>& edit,
-                                        std::optional<NodeKind> wanted, long held) {
+void Hierarchy::update_attributes(const std::string& path, const std::function<void(Json&)>& edit,
+                                  std::optional<NodeKind> wanted, long held) {
   const auto edit_node = [&](NodeMetadata& metadata) {
     std::visit([&](auto& node) { edit(node.attributes); }, metadata);
   };
   {
-    const std::lock_guard one_at_a_time(mutex_);
+    const std::lock_guard one_at_a_time(change_mutex_);
     const bool is_done = updated_.contains(path) && with_context(name_of(path), [&] {
-                           return hierarchy_.nodes_.change_in_place(path, wanted, held, edit_node);
+                           return nodes_.change_in_place(path, wanted, held, edit_node);
                          });
     if (is_done) return;
   }
-  update(path, edit_node, wanted);
+  update_node(path, edit_node, wanted);
 }
 
 // The nearest group that may have a copy of the node.
-std::string HierarchyEditor::group_of(const std::string& path) const {
-  const auto metadata = hierarchy_.node(path);
+std::string Hierarchy::group_of(const std::string& path) const {
+  const auto metadata = node(path);
   const bool is_group = metadata && std::holds_alternative<GroupMetadata>(*metadata);
   return is_group ? path : std::string(parent_path(path));
 }
 
-void HierarchyEditor::flush(const std::string& path) {
-  const std::lock_guard one_at_a_time(mutex_);
+void Hierarchy::flush_node(const std::string& path) {
+  const std::lock_guard one_at_a_time(change_mutex_);
   if (!updated_.contains(path)) return;
-  with_context(store_.description(), [&] {
-    const auto lock = copies().lock();
+  with_context(store_->description(), [&] {
+    const auto lock = consolidated_copies().lock();
     change_documents({group_of(path)}, [&] { put_updated(path); });
   });
 }
 
-void HierarchyEditor::flush() {
-  const std::lock_guard one_at_a_time(mutex_);
+void Hierarchy::flush() {
+  const std::lock_guard one_at_a_time(change_mutex_);
   if (updated_.empty() && !lacks_copies_) return;
-  with_context(store_.description(), [&] {
+  with_context(store_->description(), [&] {
     std::vector<std::string> paths;
     std::vector<std::string> groups;
     for (const auto& [path, base] : updated_) {
       paths.push_back(path);
       groups.push_back(group_of(path));
     }
-    const auto lock = copies().lock();
+    const auto lock = consolidated_copies().lock();
     if (!groups.empty()) remove_copies(groups);
     std::exception_ptr first_error;
     const auto attempt = [&](const auto& action) {
@@ -226,46 +225,33 @@ void HierarchyEditor::flush() {
     };
     for (const std::string& path : paths) attempt([&] { put_updated(path); });
     attempt([&] {
-      copies_->restore();
+      consolidated_copies_->restore();
       lacks_copies_ = false;
     });
     if (first_error) std::rethrow_exception(first_error);
   });
 }
 
-void Hierarchy::update_attributes(const std::string& path, const std::function<void(Json&)>& edit,
-                                  std::optional<NodeKind> wanted, long held) {
-  editor_->update_attributes(path, edit, wanted, held);
-}
-
-void Hierarchy::consolidate(const std::vector<std::string>& groups) {
-  editor_->consolidate(groups);
-}
-
 void Hierarchy::remove_consolidated(const std::vector<std::string>& groups) {
-  editor_->remove_consolidated(groups);
-}
-
-void HierarchyEditor::remove_consolidated(const std::vector<std::string>& groups) {
   {
-    const std::lock_guard one_at_a_time(mutex_);
-    with_context(store_.description() + ": consolidated metadata", [&] {
-      const auto lock = copies().lock();
+    const std::lock_guard one_at_a_time(change_mutex_);
+    with_context(store_->description() + ": consolidated metadata", [&] {
+      const auto lock = consolidated_copies().lock();
       remove_copies(groups);
-      copies_->forget(groups);
+      consolidated_copies_->forget(groups);
     });
   }
   flush();
 }
 
-void HierarchyEditor::consolidate(const std::vector<std::string>& groups) {
+void Hierarchy::consolidate(const std::vector<std::string>& groups) {
   {
-    const std::lock_guard one_at_a_time(mutex_);
-    with_context(store_.description() + ": consolidated metadata", [&] {
-      ConsolidatedCopies& consolidated = copies();
-      if (!hierarchy_.has("", NodeKind::group)) throw Error("there is no group at the root");
-      if (!format_.consolidated_key("")) {
-        throw Error("the format " + std::string(format_.name()) + " has none");
+    const std::lock_guard one_at_a_time(change_mutex_);
+    with_context(store_->description() + ": consolidated metadata", [&] {
+      ConsolidatedCopies& consolidated = consolidated_copies();
+      if (!has("", NodeKind::group)) throw Error("there is no group at the root");
+      if (!format_->consolidated_key("")) {
+        throw Error("the format " + std::string(format_->name()) + " has none");
       }
       const auto lock = consolidated.lock();
       remove_copies(groups);
@@ -277,21 +263,21 @@ void HierarchyEditor::consolidate(const std::vector<std::string>& groups) {
 }
 
 // Applies the changes of a node to its documents as they are now.
-void HierarchyEditor::put_updated(const std::string& path) {
+void Hierarchy::put_updated(const std::string& path) {
   with_context('/' + path, [&] {
-    const auto changed = hierarchy_.node(path);
+    const auto changed = node(path);
     const auto before = documents_of(*updated_.at(path), path);
     const auto after = documents_of(*changed, path);
     // Other programs may have put those that did not exist.
-    for (const Document& document : before) store_.refresh(document.key);
-    const StoredNode in_store = read_stored_node(stored_documents(store_), format_, path);
+    for (const Document& document : before) store_->refresh(document.key);
+    const StoredNode in_store = read_stored_node(stored_documents(*store_), *format_, path);
     const DocumentMap& stored = in_store.documents;
     const auto& current = in_store.metadata;
     if (!current) throw Error(after.front().key + " is missing: another program has removed it");
     if (current->index() != changed->index()) throw Error("another program has replaced it");
     std::vector<Document> documents = documents_of(*current, path);
-    const bool is_whole = format_.has_whole_documents();
-    const DocumentMerge merge(hierarchy_.options_.merged_by_element);
+    const bool is_whole = format_->has_whole_documents();
+    const DocumentMerge merge(options_.merged_by_element);
     DocumentMap merged;
     for (std::size_t i = 0; i < documents.size(); ++i) {
       auto& [key, content] = documents[i];
@@ -301,7 +287,7 @@ void HierarchyEditor::put_updated(const std::string& path) {
       content = merge.merge(before[i].content, after[i].content, std::move(content));
       merged.emplace(key, content);
     }
-    auto result = format_.read_node(documents_in(merged), path);
+    auto result = format_->read_node(documents_in(merged), path);
     if (!result) throw Error("it conflicts with changes of another program");
     if (!is_whole && !has_same_codecs(*current, *result)) {
       throw Error("the attributes would change the codecs of the array");
@@ -311,10 +297,93 @@ void HierarchyEditor::put_updated(const std::string& path) {
       return it != stored.end() && is_same_text(it->second, document.content);
     });
     put_documents(documents);
-    hierarchy_.nodes_.replace(path, std::move(*result));
+    nodes_.replace(path, std::move(*result));
   });
   updated_.erase(path);
-  hierarchy_.nodes_.set_has_changes(path, false);
+  nodes_.set_has_changes(path, false);
+}
+
+void Hierarchy::note_read(const std::string& path, std::uint64_t changes) const {
+  if (changes == 0) return;
+  const std::lock_guard lock(mutex_);
+  read_after_.insert_or_assign(path, changes);
+}
+
+// Consolidated metadata may be missing because a program that changes nodes has removed it and will
+// write it again; until then, the nodes' own documents are used. On a server, which may not list
+// nodes, the old consolidated metadata stays in use.
+void Hierarchy::refresh_copies() const {
+  const std::vector<std::string> keys{format_->consolidated_key("").value_or("")};
+  const std::uint64_t changes = changes_;
+  const bool is_as_read = reader_.are_as_read(keys);
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(copies_read_after_, changes) == changes && is_as_read) return;
+  }
+  reader_.forget_read(keys);
+  store_->refresh(keys.front());
+  if (!copied_.read_again(*format_, reader_.source(), !reader_.is_slow())) return;
+  const std::lock_guard lock(mutex_);
+  copies_read_after_ = ++changes_;
+}
+
+// Throws Error if another program has replaced an array that is about to be opened. If its folder
+// was not known before, consolidated metadata has other documents for it now.
+void Hierarchy::check_is_current(const std::string& path, const ArrayMetadata& array) const {
+  store_->check_node(array.chunk_prefix);
+  if (!is_consolidated() || nodes_.has_changes(path)) return;
+  refresh_copies();
+  if (changes_ == 0) return;
+  const auto now = format_->read_node(documents(), path, NodeKind::array);
+  if (!now || !std::holds_alternative<ArrayMetadata>(*now)) return;  // its chunks are gone as well
+  ArrayMetadata current = std::get<ArrayMetadata>(*now);
+  current.attributes = array.attributes;
+  const std::vector<Document> was = format_->array_documents(array, path);
+  const std::vector<Document> is = format_->array_documents(current, path);
+  if (!std::equal(was.begin(), was.end(), is.begin(), is.end(), [](auto& a, auto& b) {
+        return a.key == b.key && is_same_text(a.content, b.content);
+      })) {
+    throw Error("another program has replaced it; open the store again");
+  }
+}
+
+void Hierarchy::refresh_node(std::string_view path) const {
+  const std::string normalized = normalize_path(path);
+  const auto old = nodes_.find(normalized);
+  if (!old || nodes_.has_changes(normalized)) return;
+  try {
+    if (is_consolidated()) refresh_copies();
+    const bool is_copied = is_consolidated();
+    const bool is_array = std::holds_alternative<ArrayMetadata>(*old);
+    std::vector<std::string> keys =
+        format_->keys_to_read(normalized, is_array ? NodeKind::array : NodeKind::group);
+    if (keys.empty()) keys = format_->node_keys(normalized);
+    const std::uint64_t changes = changes_;
+    {
+      const bool is_as_read = is_copied || reader_.are_as_read(keys);
+      const std::lock_guard lock(mutex_);
+      const auto read_after = read_after_.find(normalized);
+      if (is_as_read && (read_after != read_after_.end() ? read_after->second : 0) == changes)
+        return;
+    }
+    note_read(normalized, changes);
+    if (!is_copied) {
+      reader_.forget_read(keys);
+      for (const std::string& key : keys) store_->refresh(key);
+    }
+    const auto read = format_->read_node(documents(), normalized);
+    if (!read || read->index() != old->index()) return;  // what uses the node reports it
+    const auto attributes_of = [](auto& metadata) -> auto& {
+      return std::visit([](auto& node) -> auto& { return node.attributes; }, metadata);
+    };
+    if (is_same_text(attributes_of(*read), attributes_of(*old))) return;
+    NodeMetadata refreshed = *old;
+    attributes_of(refreshed) = attributes_of(*read);
+    nodes_.replace(normalized, old, std::move(refreshed));
+  } catch (const Error& error) {
+    options_.on_problem('/' + normalized +
+                        ": its attributes are as they were read before: " + error.what());
+  }
 }
 
 }  // namespace zarrcore

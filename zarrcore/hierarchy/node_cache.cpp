@@ -1,4 +1,4 @@
-#include "zarrcore/hierarchy/copied_documents.h"
+#include "zarrcore/hierarchy/node_cache.h"
 
 #include <utility>
 
