@@ -24,7 +24,6 @@
 
 #include "zarrcore/array/array.h"
 #include "zarrcore/array/array_writer.h"
-#include "zarrcore/array/read_options.h"
 #include "zarrcore/array/selection.h"
 #include "zarrcore/array/typed_values.h"
 #include "zarrcore/base/api.h"
@@ -46,4 +45,3 @@
 #include "zarrcore/store/forwarding_store.h"
 #include "zarrcore/store/memory_store.h"
 #include "zarrcore/store/store.h"
-#include "zarrcore/store/value_version.h"

@@ -10,9 +10,9 @@
 #include <mutex>
 
 #include "driver/gdal/messages.h"
-#include "zarrcore/array/read_options.h"
+#include "zarrcore/array/array.h"
 #include "zarrcore/array/thread_pool.h"
-#include "zarrcore/store/document_requests.h"
+#include "zarrcore/store/requests.h"
 
 namespace gdal_zarr {
 

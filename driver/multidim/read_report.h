@@ -10,7 +10,6 @@
 #include <string>
 
 #include "zarrcore/array/array.h"
-#include "zarrcore/array/read_options.h"
 #include "zarrcore/array/selection.h"
 #include "zarrcore/store/store.h"
 

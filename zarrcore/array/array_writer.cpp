@@ -52,7 +52,7 @@ void write_locked(const ArrayState& array, const WriterOptions& writer, const Ch
     chunk.write(inner, source.data + inner.offset, source.converter,
                 PendingChunk::WriteSteps::encoding);
   }
-  chunk.put(true);
+  chunk.put(PendingChunk::PutMode::exclusive);
 }
 
 void read_locked(const ArrayState& array, const FileLocks& locks, const ChunkSlice& slice,
@@ -159,13 +159,13 @@ void ArrayWriter::encode_in_background(const Pending& chunk, std::size_t positio
                          if (!chunk->claim_put()) return;
                          // Stores that can wait for several puts at once get them in the
                          // background, so that no thread stops encoding.
-                         is_slow() ? put_in_background(chunk, background) : put_claimed(chunk);
+                         is_slow() ? put_in_background(chunk, background) : put(chunk, true);
                        });
 }
 
 void ArrayWriter::put_in_background(const Pending& chunk, const WriteOptions& options) {
   queue_.post_put({std::max(options.threads - 1, requests()), options.background_scope},
-                  chunk->pending_bytes(), [this, chunk] { put_claimed(chunk); });
+                  chunk->pending_bytes(), [this, chunk] { put(chunk, true); });
 }
 
 // Threads had nothing to do, if the queue is empty after it was full.
@@ -210,19 +210,9 @@ void ArrayWriter::evict(FirstError& error, std::size_t threads) {
   if (has_failed && pending_bytes_ > options_.max_bytes) error.rethrow();
 }
 
-void ArrayWriter::put(const Pending& chunk) {
+void ArrayWriter::put(const Pending& chunk, bool is_claimed) {
   const std::uint64_t bytes = chunk->pending_bytes();
-  chunk->put();
-  note_put(chunk, bytes);
-}
-
-void ArrayWriter::put_claimed(const Pending& chunk) {
-  const std::uint64_t bytes = chunk->pending_bytes();
-  chunk->put_claimed();
-  note_put(chunk, bytes);
-}
-
-void ArrayWriter::note_put(const Pending& chunk, std::uint64_t bytes) {
+  chunk->put(is_claimed ? PendingChunk::PutMode::claimed : PendingChunk::PutMode::pending);
   drop(chunk);
   state().context->chunks.set_reserved_bytes(state().context->pending_bytes);
   const std::uint64_t put_bytes = put_bytes_ += bytes;

@@ -201,9 +201,7 @@ class ZARRCORE_API ArrayWriter {
                    AccessPattern::Request& request, const ReadOptions& options);
 
   Pending pending(const std::vector<std::uint64_t>& chunk);
-  void put(const Pending& chunk);
-  void put_claimed(const Pending& chunk);
-  void note_put(const Pending& chunk, std::uint64_t bytes);
+  void put(const Pending& chunk, bool is_claimed = false);
   void put_in_background(const Pending& chunk, const WriteOptions& options);
   void encode_in_background(const Pending& chunk, std::size_t position,
                             const WriteOptions& options);

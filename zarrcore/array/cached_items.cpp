@@ -1,7 +1,6 @@
-#include "zarrcore/array/cached_items.h"
-
 #include <algorithm>
 
+#include "zarrcore/array/chunk_cache.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/process.h"
 

@@ -216,17 +216,12 @@ bool ChunkCache::spend_on_parts(CachedArray& array, const Key& key, const PlaceI
   return true;
 }
 
-void ChunkCache::erase(CachedArray& array, const Key& key, const PlaceInValue& place) {
-  Removed removed;
-  const Lock lock(mutex_);
-  if (const auto entry = lookup(array, key, place)) remove(*entry, removed);
-}
-
-void ChunkCache::erase_missing(CachedArray& array, const Key& key, const PlaceInValue& place) {
+void ChunkCache::erase(CachedArray& array, const Key& key, const PlaceInValue& place, Erased what) {
   Removed removed;
   const Lock lock(mutex_);
   const auto entry = lookup(array, key, place);
-  if (entry && entry->item_ && entry->item_->is_missing()) remove(*entry, removed);
+  if (!entry || (what == Erased::missing && !(entry->item_ && entry->item_->is_missing()))) return;
+  remove(*entry, removed);
 }
 
 void ChunkCache::erase_value(CachedArray& array, const std::string& key) {

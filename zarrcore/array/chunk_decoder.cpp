@@ -119,7 +119,7 @@ ChunkDecoder::FoundOrStarted ChunkDecoder::find_or_start(const StoredPart& part)
 
 ChunkDecoder::Lookup ChunkDecoder::copy_from_cache(const StoredPart& part, bool may_decode) const {
   using Intent = ChunkCache::Intent;
-  // Chunks whose elements stand alone may be read in parts (element_reads.cpp).
+  // Chunks whose elements stand alone may be read in parts (partial_reads.cpp).
   const bool starts = may_cache(part) && !part.chain->elements_stand_alone();
   const Intent intent = !may_decode ? Intent::look : starts ? Intent::start : Intent::take;
   if (intent != Intent::start && cache().is_empty()) return {};

@@ -11,10 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "zarrcore/array/array_state.h"
-#include "zarrcore/array/cached_items.h"
+#include "zarrcore/array/array.h"
 #include "zarrcore/array/chunk_cache.h"
-#include "zarrcore/array/stored_part.h"
 #include "zarrcore/base/strided.h"
 #include "zarrcore/store/store.h"
 

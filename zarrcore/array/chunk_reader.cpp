@@ -46,8 +46,7 @@ ChunkReader::ChunkReader(const ArrayState& array, CachedArray& cached,
       pool_(array.context->pool),
       options_(options),
       decoder_(array, cached, converter, std::clamp<std::size_t>(options.threads, 1, kBatchSize),
-               options.waits_for_others, request),
-      shards_(store_, decoder_) {}
+               options.waits_for_others, request) {}
 
 std::size_t ChunkReader::workers() const {
   return std::clamp<std::size_t>(std::max(options_.threads, store_.traits().parallel_requests), 1,
@@ -133,7 +132,7 @@ void ChunkReader::open_shards(std::span<NeededShard> shards) {
   const auto open = [&](std::size_t i) {
     const StoredPart& part = shards[i].parts.front();
     const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
-    shards[i].opened = shards_.open(part, is_whole(part.axes));
+    shards[i].opened = open_shard(part, is_whole(part.axes));
   };
   const auto has_index = [&](const NeededShard& shard) {
     const StoredPart& part = shard.parts.front();
@@ -344,7 +343,7 @@ void ChunkReader::fetch_together(std::span<Missed> parts) {
     }
     const ByteRange range = ByteRange::at(start, end - start);
     const MeasuredStage fetching = measure(&ReadStatistics::fetch_nanoseconds);
-    auto fetched = ShardReader::fetch_ranges(first, {&range, 1});
+    auto fetched = fetch_from_value(first, {&range, 1});
     if (!fetched) throw shard_removed();
     count_chunks(options_.statistics, &ReadStatistics::fetched_chunks, parts.size());
     bytes = std::make_shared<const Buffer>(std::move(fetched->front()));

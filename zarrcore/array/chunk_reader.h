@@ -1,6 +1,7 @@
 // Reading many chunks at once: the second half of Array::read. The first half cuts a selection into
-// chunk slices; this half takes the stored parts for them, resolves shards into inner chunks,
-// fetches bytes and decodes them into their destinations, in parallel.
+// chunk slices; this half takes the stored parts for them, opens shards (fetches and caches their
+// indexes), replaces each by the inner chunks that are needed, fetches bytes and decodes them into
+// their destinations, in parallel.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +12,19 @@
 #include <vector>
 
 #include "zarrcore/array/array.h"
-#include "zarrcore/array/array_state.h"
 #include "zarrcore/array/chunk_decoder.h"
-#include "zarrcore/array/read_options.h"
-#include "zarrcore/array/shard_reader.h"
-#include "zarrcore/array/stored_part.h"
+#include "zarrcore/array/stored_shard.h"
 
 namespace zarrcore {
 
+// A shard with its index; the index is null when the shard is missing.
+struct OpenShard {
+  StoredPart part;
+  ShardExtent extent;
+  std::shared_ptr<const ShardIndex> index;
+};
+
+// Serves one request.
 class ChunkReader {
  public:
   // `cached` is where chunks are cached, mostly ArrayState::cached. It, the array, the converter,
@@ -60,11 +66,11 @@ class ChunkReader {
   template <typename Body>
   auto of_one_version(const Body& body) {
     try {
-      shards_.use_cached_indexes(true);
+      uses_cached_indexes_ = true;
       return body();
     } catch (const ValueChanged&) {
       store_.refresh();
-      shards_.use_cached_indexes(false);
+      uses_cached_indexes_ = false;
       return body();
     }
   }
@@ -97,10 +103,6 @@ class ChunkReader {
   MeasuredStage measure(ReadStatistics::Count nanoseconds) const {
     return {options_.statistics, nanoseconds};
   }
-  std::optional<std::vector<ByteRange>> ranges_of_elements(const StoredPart& part) const;
-  std::optional<std::vector<Buffer>> fetch_ranges(const StoredPart& part,
-                                                  std::span<const ByteRange> ranges);
-  bool read_elements(const StoredPart& part);
   // For inner chunks of a shard whose index could be read.
   static ValueChanged shard_removed() {
     return ValueChanged("the shard is missing, although its index could be read");
@@ -111,12 +113,30 @@ class ChunkReader {
   // More than the threads that decode, if the store has parallel requests.
   std::size_t workers() const;
 
+  // partial_reads.cpp has what follows. Opens a shard; used by several threads at once. Throws
+  // Error, which names the shard, and ValueChanged when another program replaces its value between
+  // two reads. `wants_all`: all of it will be read, so a checksum around it is verified; when only
+  // parts of the bytes are read, it cannot be.
+  OpenShard open_shard(const StoredPart& shard, bool wants_all) const;
+  bool is_pinned(const StoredPart& shard) const;
+  bool fetch_checked(StoredPart& shard) const;
+  bool decompress(StoredPart& shard) const;
+  std::shared_ptr<const ShardIndex> read_index(StoredPart& shard, const ShardExtent& extent) const;
+  // Ranges of the open value of a part, of the version that the part refers to.
+  static std::optional<std::vector<Buffer>> fetch_from_value(const StoredPart& part,
+                                                             std::span<const ByteRange> ranges);
+  static std::optional<Buffer> fetch_all(const StoredPart& part);
+  std::optional<std::vector<ByteRange>> ranges_of_elements(const StoredPart& part) const;
+  std::optional<std::vector<Buffer>> fetch_ranges(const StoredPart& part,
+                                                  std::span<const ByteRange> ranges);
+  bool read_elements(const StoredPart& part);
+
   const std::string& prefix_;  // of the array's chunks
   Store& store_;
   ThreadPool& pool_;
   const ReadOptions& options_;
   ChunkDecoder decoder_;
-  ShardReader shards_;
+  bool uses_cached_indexes_ = true;  // not changed while shards are being opened
   std::function<bool()> help_ = [] { return false; };
 };
 

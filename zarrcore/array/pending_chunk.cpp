@@ -189,18 +189,10 @@ std::vector<std::size_t> PendingChunk::pending_positions() const {
   return positions;
 }
 
-void PendingChunk::put(bool is_exclusive) {
-  const std::unique_lock lock(mutex_);
-  put_with_lock(is_exclusive);
-}
-
-void PendingChunk::put_claimed() {
+void PendingChunk::put(PutMode mode) {
   const std::unique_lock lock(mutex_);
   is_claimed_ = false;  // another write may end, and claim it
-  if (claim_put()) put_with_lock(false);
-}
-
-void PendingChunk::put_with_lock(bool is_exclusive) {
+  if (mode == PutMode::claimed && !claim_put()) return;
   is_claimed_ = false;
   // Inner chunks whose first write has failed.
   std::erase_if(inner_chunks_, [](const auto& item) { return !item.second->is_pending(); });
@@ -210,7 +202,7 @@ void PendingChunk::put_with_lock(bool is_exclusive) {
       const Count count(*this, *inner);
       if (inner->is_decoded()) inner->encode();
     }
-    put_pending(!is_exclusive && depends_on_stored());
+    put_pending(mode != PutMode::exclusive && depends_on_stored());
   });
   // Before other threads find nothing pending here and use the caches.
   array_.invalidate_value(*key_);

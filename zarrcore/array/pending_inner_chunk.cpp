@@ -1,5 +1,3 @@
-#include "zarrcore/array/pending_inner_chunk.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -7,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "zarrcore/array/pending_chunk.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/strided.h"

@@ -80,7 +80,8 @@ void Prefetcher::keep(const std::function<bool(const Box&)>& is_wanted) {
     if (is_wanted(item.second->box)) return false;
     cache.drop_prefetched(*item.second->entry);
     // That its shard was missing is forgotten, as the shard may be put.
-    cache.erase_missing(array_.cached, item.second->part.key, item.second->part.place());
+    cache.erase(array_.cached, item.second->part.key, item.second->part.place(),
+                ChunkCache::Erased::missing);
     return true;
   });
   std::erase_if(

@@ -20,11 +20,9 @@
 #include <mutex>
 
 #include "zarrcore/array/access_pattern.h"
-#include "zarrcore/array/array_state.h"
+#include "zarrcore/array/array.h"
 #include "zarrcore/array/chunk_cache.h"
-#include "zarrcore/array/read_options.h"
 #include "zarrcore/array/selection.h"
-#include "zarrcore/array/stored_part.h"
 #include "zarrcore/array/thread_pool.h"
 #include "zarrcore/base/process.h"
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "zarrcore/array/array.h"
-#include "zarrcore/array/read_options.h"
 #include "zarrcore/base/api.h"
 #include "zarrcore/codec/sharding.h"
 

@@ -1,5 +1,5 @@
 // A shard in a store: where its index and its inner chunks are, fetching them, all from one version
-// of its value, and putting the shard with some inner chunks changed. Reading (shard_reader.h) and
+// of its value, and putting the shard with some inner chunks changed. Reading (chunk_reader.h) and
 // writing (pending_chunk.h) share this. The stored shard may be broken or hostile: entries of its
 // index are checked before they are used. Nothing is decoded here.
 #pragma once

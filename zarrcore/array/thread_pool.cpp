@@ -7,11 +7,12 @@
 #include <exception>
 #include <list>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "zarrcore/array/thread_pool_state.h"
+#include "zarrcore/base/process.h"
 
 namespace zarrcore {
 namespace {
@@ -21,13 +22,69 @@ thread_local std::size_t loop_depth = 0;
 
 }  // namespace
 
-struct ThreadPool::Loop : Job {
-  explicit Loop(const State& pool_state) : pool(pool_state) {}
+// The tasks of a group. Guarded by the mutex of the pool.
+struct ThreadPool::TaskQueue {
+  std::list<TaskGroup::Task> tasks;
+  std::size_t running = 0;
+  std::size_t invitations = 0;  // of workers: queued, or running a task
+};
+
+// No task runs while this process forks, so that a task's locks are not left locked in the child.
+struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
+  // A forked child has no workers.
+  bool is_inherited() const { return process != process_id(); }
+  bool has_workers() const { return !is_inherited() && !is_ending; }
+
+  // With `mutex` locked: creates workers until there is an idle one for each queued job, but at
+  // most `max_workers`, in addition to those that run tasks.
+  void add_workers(std::size_t max_workers);
+  // A worker, until the pool is destroyed.
+  void work();
+
+  // With `mutex` locked: invites a worker to run one task of a queue.
+  void invite(const std::shared_ptr<TaskQueue>& queue) noexcept;
+  // Runs the first task of a queue, with `lock` released meanwhile.
+  void run_first(TaskQueue& queue, std::unique_lock<std::mutex>& lock) noexcept;
+
+  // Called when the process ends: waits for the running tasks and loops, before the libraries that
+  // they use are finalized. From then on, the threads that wait for tasks run them, and those that
+  // call loops run all of these.
+  void end_workers();
+  // Waits for the running tasks, and cancels those that nobody waits for; until resume(), no other
+  // one starts.
+  void pause();
+  void resume();
+  // Waits for the running tasks, with `lock` locked between.
+  void wait_for_tasks(std::unique_lock<std::mutex>& lock);
+
+  const long process = process_id();
+  ForkMutex mutex;  // guards the following
+  std::condition_variable wake;
+  // Each entry invites one worker: to a loop, or to a task while no loop wants workers. Lists,
+  // because an empty one needs no memory: a destructor may be what drops tasks.
+  std::list<std::shared_ptr<Loop>> loops;
+  std::list<std::shared_ptr<TaskQueue>> tasks;
+  std::size_t workers = 0;
+  std::size_t idle = 0;
+  std::size_t running_tasks = 0;
+  std::size_t running_loops = 0;
+  // running_tasks, is_paused and the queues of tasks; running_loops while the process ends
+  std::condition_variable tasks_changed;
+  std::vector<std::shared_ptr<Cancellation>> cancellations;  // of tasks that nobody waits for
+  bool is_paused = false;
+  std::atomic<bool> is_ending = false;  // the process; set with `mutex` locked
+  bool stopping = false;
+};
+
+struct ThreadPool::Loop {
+  Loop(const State& loop_pool, std::size_t loop_count,
+       const std::function<void(std::size_t)>& loop_body, const WorkerScope& loop_scope)
+      : pool(loop_pool), count(loop_count), body(&loop_body), scope(&loop_scope) {}
 
   const State& pool;
-  std::size_t count = 0;
-  const std::function<void(std::size_t)>* body = nullptr;
-  const WorkerScope* scope = nullptr;
+  const std::size_t count;
+  const std::function<void(std::size_t)>* body;
+  const WorkerScope* scope;
 
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
@@ -52,17 +109,14 @@ struct ThreadPool::Loop : Job {
   }
 
   // A worker's part.
-  void run() override {
+  void run() {
     {
       const std::lock_guard lock(mutex);
       if (closed) return;
       ++running;
     }
-    if (*scope) {
-      (*scope)([&] { run_iterations(true); });
-    } else {
-      run_iterations(true);
-    }
+    const auto iterate = [this] { run_iterations(true); };
+    *scope ? (*scope)(iterate) : iterate();
     const std::lock_guard lock(mutex);
     if (--running == 0) left.notify_all();
   }
@@ -142,14 +196,22 @@ void ThreadPool::State::work() {
   while (true) {
     wake.wait(lock, [this] { return stopping || !loops.empty() || !tasks.empty(); });
     if (stopping) return;
-    std::list<std::shared_ptr<Job>>& jobs = loops.empty() ? tasks : loops;
-    std::shared_ptr<Job> job = std::move(jobs.front());
-    jobs.pop_front();
     --idle;
-    lock.unlock();
-    job->run();
-    job.reset();
-    lock.lock();
+    if (!loops.empty()) {
+      std::shared_ptr<Loop> loop = std::move(loops.front());
+      loops.pop_front();
+      lock.unlock();
+      loop->run();
+      loop.reset();
+      lock.lock();
+    } else {
+      const std::shared_ptr<TaskQueue> queue = std::move(tasks.front());
+      tasks.pop_front();
+      tasks_changed.wait(lock, [this] { return !is_paused; });
+      if (!queue->tasks.empty() && !is_ending) run_first(*queue, lock);
+      --queue->invitations;
+      if (!queue->tasks.empty()) invite(queue);
+    }
     ++idle;
   }
 }
@@ -164,6 +226,32 @@ void ThreadPool::State::add_workers(std::size_t max_workers) {
   } catch (const std::exception&) {
     // No more threads can be created: the existing ones and the caller do the work.
   }
+}
+
+void ThreadPool::State::invite(const std::shared_ptr<TaskQueue>& queue) noexcept {
+  if (is_ending) return;
+  try {
+    tasks.push_back(queue);
+    ++queue->invitations;
+    wake.notify_one();
+  } catch (const std::bad_alloc&) {
+    // Other invitations or help() do the work.
+  }
+}
+
+void ThreadPool::State::run_first(TaskQueue& queue, std::unique_lock<std::mutex>& lock) noexcept {
+  TaskGroup::Task task = std::move(queue.tasks.front());
+  queue.tasks.pop_front();
+  ++queue.running;
+  ++running_tasks;
+  lock.unlock();
+  task();
+  task = nullptr;
+  lock.lock();
+  --running_tasks;
+  --queue.running;
+  // The parent's threads, which a forked child does not have, may have been using it.
+  if (!is_inherited()) tasks_changed.notify_all();
 }
 
 void ThreadPool::State::pause() {
@@ -192,13 +280,12 @@ void ThreadPool::State::end_workers() {
   // A loop may wait for what the end of the process holds, as those of file systems in Python do.
   constexpr std::chrono::seconds kMaxWait{2};
   if (is_inherited()) return;
-  std::list<std::shared_ptr<Job>> dropped;  // destroyed after the lock is released
+  std::list<std::shared_ptr<TaskQueue>> dropped;  // destroyed after the lock is released
   std::unique_lock<std::mutex> lock(mutex);
   is_ending = true;
   dropped.swap(tasks);
   wait_for_tasks(lock);
   tasks_changed.wait_for(lock, kMaxWait, [this] { return running_loops == 0; });
-  lock.unlock();
 }
 
 ThreadPool::ThreadPool() : state_(std::make_shared<State>()) {
@@ -226,10 +313,7 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
     return;
   }
   const std::size_t helpers = std::min(count, threads) - 1;
-  const auto loop = std::make_shared<Loop>(*state_);
-  loop->count = count;
-  loop->body = &body;
-  loop->scope = &scope;
+  const auto loop = std::make_shared<Loop>(*state_, count, body, scope);
   {
     const std::lock_guard lock(state_->mutex);
     state_->loops.insert(state_->loops.end(), helpers, loop);
@@ -243,7 +327,7 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
   {
     // Withdraw the unused invitations.
     const std::lock_guard lock(state_->mutex);
-    std::erase(state_->loops, std::shared_ptr<Job>(loop));
+    std::erase(state_->loops, loop);
   }
   const std::exception_ptr failure = loop->close();
   {
@@ -252,6 +336,63 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t threads,
     if (state_->is_ending) state_->tasks_changed.notify_all();
   }
   if (failure) std::rethrow_exception(failure);
+}
+
+TaskGroup::TaskGroup(ThreadPool& pool)
+    : pool_(pool.state_), queue_(std::make_shared<ThreadPool::TaskQueue>()) {}
+
+TaskGroup::TaskGroup(ThreadPool& pool, std::shared_ptr<Cancellation> cancellation)
+    : TaskGroup(pool) {
+  const std::lock_guard lock(pool_->mutex);
+  pool_->cancellations.push_back(cancellation);
+  cancellation_ = std::move(cancellation);
+}
+
+TaskGroup::~TaskGroup() {
+  cancel();
+  if (!cancellation_) return;
+  const std::lock_guard lock(pool_->mutex);
+  std::erase(pool_->cancellations, cancellation_);
+}
+
+void TaskGroup::post(Task task, std::size_t threads) {
+  if (pool_->is_inherited()) {
+    task();
+    return;
+  }
+  const std::lock_guard lock(pool_->mutex);
+  queue_->tasks.push_back(std::move(task));
+  if (queue_->invitations < std::max<std::size_t>(1, threads)) {
+    pool_->invite(queue_);
+    pool_->add_workers(threads);
+  }
+}
+
+bool TaskGroup::help() {
+  std::unique_lock<std::mutex> lock(pool_->mutex);
+  pool_->tasks_changed.wait(lock, [this] { return !pool_->is_paused; });
+  if (!queue_->tasks.empty()) {
+    pool_->run_first(*queue_, lock);
+    return true;
+  }
+  const std::size_t running = queue_->running;
+  if (running == 0) return false;
+  pool_->tasks_changed.wait(lock,
+                            [&] { return queue_->running < running || !queue_->tasks.empty(); });
+  return true;
+}
+
+void TaskGroup::cancel() {
+  if (cancellation_) cancellation_->cancel();
+  std::list<Task> dropped;  // destroyed after the lock is released
+  std::unique_lock<std::mutex> lock(pool_->mutex);
+  dropped.swap(queue_->tasks);
+  pool_->tasks_changed.wait(lock, [this] { return queue_->running == 0; });
+}
+
+std::size_t TaskGroup::size() const {
+  const std::lock_guard lock(pool_->mutex);
+  return queue_->tasks.size() + queue_->running;
 }
 
 }  // namespace zarrcore

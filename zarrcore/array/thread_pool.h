@@ -45,6 +45,7 @@ class ZARRCORE_API ThreadPool {
   friend class TaskGroup;
   class ForkingPools;
   struct Loop;
+  struct TaskQueue;
   struct State;
 
   std::shared_ptr<State> state_;  // shared with the workers
@@ -85,11 +86,8 @@ class TaskGroup {
   std::size_t size() const;
 
  private:
-  struct Queue;
-  class Invitation;
-
   std::shared_ptr<ThreadPool::State> pool_;
-  std::shared_ptr<Queue> queue_;
+  std::shared_ptr<ThreadPool::TaskQueue> queue_;
   std::shared_ptr<Cancellation> cancellation_;  // null: tasks that are needed
 };
 

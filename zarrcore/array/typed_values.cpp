@@ -13,47 +13,49 @@
 namespace zarrcore {
 namespace {
 
-class ToText final : public ElementConverter {
+void assign_text(const VariableElement& source, std::string& destination) {
+  destination = source.text();
+}
+
+void assign_text(const std::string& source, VariableElement& destination) {
+  destination = {source.data(), source.size()};
+}
+
+template <typename From, typename To>
+class TextConverter final : public ElementConverter {
  public:
   void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
                std::ptrdiff_t destination_stride, std::size_t count) const override {
     for (std::size_t i = 0; i < count; ++i) {
-      const auto at = static_cast<std::ptrdiff_t>(i);
-      const auto& element = *reinterpret_cast<const VariableElement*>(source + at * source_stride);
-      *reinterpret_cast<std::string*>(destination + at * destination_stride) = element.text();
+      assign_text(*reinterpret_cast<const From*>(source), *reinterpret_cast<To*>(destination));
+      source += source_stride;
+      destination += destination_stride;
     }
   }
 };
 
-class FromText final : public ElementConverter {
- public:
-  void convert(const std::byte* source, std::ptrdiff_t source_stride, std::byte* destination,
-               std::ptrdiff_t destination_stride, std::size_t count) const override {
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto at = static_cast<std::ptrdiff_t>(i);
-      const auto& text = *reinterpret_cast<const std::string*>(source + at * source_stride);
-      *reinterpret_cast<VariableElement*>(destination + at * destination_stride) = {text.data(),
-                                                                                    text.size()};
-    }
+// Throws Error unless a selection has `count` elements, and they are of the kind that is expected.
+void check_values(const Array& array, const Selection& selection, std::size_t count,
+                  bool are_expected, const char* expected) {
+  const std::string& description = array.state().description;
+  if (element_count(selection) != count) {
+    throw Error(description + ": " + std::to_string(count) + " values for a selection of " +
+                std::to_string(element_count(selection)));
   }
-};
-
-void check_count(const Array& array, const Selection& selection, std::size_t count) {
-  if (element_count(selection) == count) return;
-  throw Error(array.state().description + ": " + std::to_string(count) +
-              " values for a selection of " + std::to_string(element_count(selection)));
+  if (!are_expected) {
+    throw Error(description + ": elements of the type " + type_name(array.data_type()) +
+                " are not " + expected);
+  }
 }
 
-void check_numbers(const Array& array, const DataType& type) {
-  if (array.data_type().is_numeric() && type.is_numeric()) return;
-  throw Error(array.state().description + ": elements of the type " + type_name(array.data_type()) +
-              " are not numbers");
+void check_numbers(const Array& array, const Selection& selection, std::size_t count,
+                   const DataType& type) {
+  const bool are_numbers = array.data_type().is_numeric() && type.is_numeric();
+  check_values(array, selection, count, are_numbers, "numbers");
 }
 
-void check_texts(const Array& array) {
-  if (array.data_type().is_variable()) return;
-  throw Error(array.state().description + ": elements of the type " + type_name(array.data_type()) +
-              " are not texts of any length");
+void check_texts(const Array& array, const Selection& selection, std::size_t count) {
+  check_values(array, selection, count, array.data_type().is_variable(), "texts of any length");
 }
 
 }  // namespace
@@ -68,8 +70,7 @@ std::size_t element_count(const Selection& selection) {
 
 void read_numbers(const Array& array, const Selection& selection, const DataType& type,
                   void* values, std::size_t count, const ReadOptions& options) {
-  check_count(array, selection, count);
-  check_numbers(array, type);
+  check_numbers(array, selection, count, type);
   const auto converter = make_numeric_converter(array.data_type(), type);
   array.read(selection,
              {static_cast<std::byte*>(values), c_strides(selection.count, type.item_size),
@@ -79,9 +80,8 @@ void read_numbers(const Array& array, const Selection& selection, const DataType
 
 void read_texts(const Array& array, const Selection& selection, std::span<std::string> values,
                 const ReadOptions& options) {
-  check_count(array, selection, values.size());
-  check_texts(array);
-  const ToText converter;
+  check_texts(array, selection, values.size());
+  const TextConverter<VariableElement, std::string> converter;
   array.read(selection,
              {reinterpret_cast<std::byte*>(values.data()),
               c_strides(selection.count, sizeof(std::string)), &converter},
@@ -90,8 +90,7 @@ void read_texts(const Array& array, const Selection& selection, std::span<std::s
 
 void write_numbers(ArrayWriter& writer, const Selection& selection, const DataType& type,
                    const void* values, std::size_t count, const WriteOptions& options) {
-  check_count(writer.array(), selection, count);
-  check_numbers(writer.array(), type);
+  check_numbers(writer.array(), selection, count, type);
   const auto converter = make_numeric_converter(type, writer.array().data_type());
   writer.write(selection,
                {static_cast<const std::byte*>(values), c_strides(selection.count, type.item_size),
@@ -101,9 +100,8 @@ void write_numbers(ArrayWriter& writer, const Selection& selection, const DataTy
 
 void write_texts(ArrayWriter& writer, const Selection& selection,
                  std::span<const std::string> values, const WriteOptions& options) {
-  check_count(writer.array(), selection, values.size());
-  check_texts(writer.array());
-  const FromText converter;
+  check_texts(writer.array(), selection, values.size());
+  const TextConverter<std::string, VariableElement> converter;
   writer.write(selection,
                {reinterpret_cast<const std::byte*>(values.data()),
                 c_strides(selection.count, sizeof(std::string)), &converter},

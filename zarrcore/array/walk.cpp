@@ -1,8 +1,7 @@
-#include "zarrcore/array/walk.h"
-
 #include <algorithm>
 #include <utility>
 
+#include "zarrcore/array/access_pattern.h"
 #include "zarrcore/base/checked_math.h"
 
 namespace zarrcore {

@@ -8,7 +8,6 @@
 
 #include "zarrcore/array/array.h"
 #include "zarrcore/array/array_writer.h"
-#include "zarrcore/array/read_options.h"
 #include "zarrcore/base/api.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/strided.h"

@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "zarrcore/metadata/format.h"
-#include "zarrcore/store/document_requests.h"
+#include "zarrcore/store/requests.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {

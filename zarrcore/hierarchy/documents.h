@@ -17,7 +17,7 @@
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/metadata/format.h"
-#include "zarrcore/store/document_requests.h"
+#include "zarrcore/store/requests.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {

@@ -33,7 +33,7 @@
 #include "zarrcore/hierarchy/documents.h"
 #include "zarrcore/hierarchy/node_cache.h"
 #include "zarrcore/metadata/format.h"
-#include "zarrcore/store/document_requests.h"
+#include "zarrcore/store/requests.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "zarrcore/base/json.h"
-#include "zarrcore/store/document_requests.h"
+#include "zarrcore/store/requests.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore::icechunk {

@@ -11,7 +11,6 @@
 #include "zarrcore/metadata/document_names.h"
 #include "zarrcore/store/folder_watch.h"
 #include "zarrcore/store/local_files.h"
-#include "zarrcore/store/open_file.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {
@@ -47,40 +46,23 @@ void write_parts(const TemporaryFile& file, std::span<const ValuePart> parts) {
   write_small();
 }
 
-std::string file_in(const std::string& folder, std::string_view key) {
-  check_key(key);
-  std::string file = folder;
-  if (file.back() != '/') file += '/';
-  return file.append(key);
-}
-
-class WatchedFiles final : public ValueWatch {
- public:
-  explicit WatchedFiles(std::string root) : root_(std::move(root)) {}
-
-  std::uint64_t moment() override { return folders_->moment(); }
-  std::uint64_t stamp(std::string_view key, std::uint64_t moment) override {
-    return folders_->stamp(root_, parent_path(key), moment);
-  }
-  bool is_stamped(std::string_view key) override {
-    return FolderWatch::shows_changes(file_in(root_, key));
-  }
-
- private:
-  std::string root_;
-  std::shared_ptr<FolderWatch> folders_ = FolderWatch::of_process();
-};
-
 }  // namespace
 
 FileSystemStore::FileSystemStore(const fs::path& root, FileSystemOptions options)
     : options_(options),
       timeouts_(options.lock_timeout),
       folders_(utf8_of(root), options.is_durable),
-      watch_(std::make_unique<WatchedFiles>(folders_.root())) {}
+      watch_(watch_files(folders_.root())) {}
 
 std::string FileSystemStore::file_of(std::string_view key) const {
-  return file_in(folders_.root(), key);
+  check_key(key);
+  std::string file = folders_.root();
+  if (file.back() != '/') file += '/';
+  return file.append(key);
+}
+
+std::string FileSystemStore::folder_at(std::string_view prefix) const {
+  return prefix.empty() ? folders_.root() : file_of(prefix);
 }
 
 std::optional<Buffer> FileSystemStore::get(std::string_view key, std::uint64_t max_size) {
@@ -123,7 +105,7 @@ ValueVersion FileSystemStore::current_version(std::string_view key) {
 }
 
 void FileSystemStore::check_node(std::string_view prefix) {
-  folders_.check_or_register(prefix.empty() ? folders_.root() : file_of(prefix));
+  folders_.check_or_register(folder_at(prefix));
 }
 
 bool FileSystemStore::put_parts(std::string_view key, std::span<const ValuePart> parts,
@@ -188,7 +170,7 @@ std::unique_ptr<StoreLock> FileSystemStore::lock_of(const std::string& folder, L
 }
 
 std::unique_ptr<StoreLock> FileSystemStore::lock(std::string_view prefix) {
-  const std::string folder = prefix.empty() ? folders_.root() : file_of(prefix);
+  const std::string folder = folder_at(prefix);
   with_context(folder, [&] { folders_.make(folder); });
   return lock_of(folder, LockMode::exclusive);
 }
@@ -212,8 +194,7 @@ std::optional<EntryKind> FileSystemStore::listed_kind(std::string_view prefix,
                                                       std::string_view name, EntryKind kind) const {
   constexpr int kMaxLinks = 3;
   if (kind != EntryKind::link_to_folder) return kind;
-  const auto target =
-      folder_id((prefix.empty() ? folders_.root() : file_of(prefix)) + '/' + std::string(name));
+  const auto target = folder_id(folder_at(prefix) + '/' + std::string(name));
   if (folder_id(folders_.root()) == target) return std::nullopt;
   int links = 0;
   for (std::string_view at = prefix; !at.empty(); at = parent_path(at)) {
@@ -226,7 +207,7 @@ std::optional<EntryKind> FileSystemStore::listed_kind(std::string_view prefix,
 }
 
 DirectoryListing FileSystemStore::list(std::string_view prefix, const ListOptions& options) {
-  const std::string path = prefix.empty() ? folders_.root() : file_of(prefix);
+  const std::string path = folder_at(prefix);
   DirectoryListing listing;
   with_context(path, [&] {
     visit_folder(path, [&](const FolderEntry& entry) {
@@ -246,7 +227,7 @@ DirectoryListing FileSystemStore::list(std::string_view prefix, const ListOption
 // However many there are, their names are not in memory at once.
 void FileSystemStore::visit_values(std::string_view prefix, const VisitValue& visit,
                                    const VisitOptions& options) {
-  const std::string path = prefix.empty() ? folders_.root() : file_of(prefix);
+  const std::string path = folder_at(prefix);
   std::vector<std::string> prefixes;
   with_context(path, [&] {
     visit_folder(path, [&](const FolderEntry& entry) {

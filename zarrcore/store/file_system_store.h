@@ -16,9 +16,9 @@
 #include <mutex>
 
 #include "zarrcore/base/api.h"
+#include "zarrcore/store/local_files.h"
 #include "zarrcore/store/locks.h"
 #include "zarrcore/store/store.h"
-#include "zarrcore/store/store_folders.h"
 
 namespace zarrcore {
 
@@ -65,6 +65,7 @@ class ZARRCORE_API FileSystemStore final : public Store {
 
  private:
   std::string file_of(std::string_view key) const;
+  std::string folder_at(std::string_view prefix) const;
   std::optional<EntryKind> listed_kind(std::string_view prefix, std::string_view name,
                                        EntryKind kind) const;
   void sync_if_durable(const std::string& folder) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <utility>
 
+#include "zarrcore/base/path.h"
 #include "zarrcore/base/process.h"
 #include "zarrcore/base/threads.h"
 #include "zarrcore/store/local_files.h"
@@ -52,15 +54,31 @@ struct LastAnswer {
   std::string below;
 };
 
-// Moments and stamps are unique in the process: a last answer can be of another FolderWatch.
+// Moments and stamps are unique in the process: a last answer can be of another watch.
 std::atomic<std::uint64_t> last_moment{0};
 std::atomic<std::uint64_t> last_stamp{0};
 
-}  // namespace
-
-class FolderWatch::Watched {
+// The watched folders of all stores of a process, because the system limits their number per user.
+class FolderWatch {
  public:
-  ~Watched() { stop(); }
+  static std::shared_ptr<FolderWatch> of_process() {
+    static auto& mutex = *new ForkMutex;
+    static auto& current = *new std::weak_ptr<FolderWatch>;
+    const std::lock_guard lock(mutex);
+    auto watch = current.lock();
+    if (!watch) {
+      watch = std::make_shared<FolderWatch>();
+      current = watch;
+    }
+    return watch;
+  }
+
+  FolderWatch() = default;
+  ~FolderWatch() { stop(); }
+  FolderWatch(const FolderWatch&) = delete;
+  FolderWatch& operator=(const FolderWatch&) = delete;
+
+  // See ValueWatch::stamp(); of all files in the folder `root`/`below`.
 
   std::uint64_t stamp(const std::string& root, std::string_view below, std::uint64_t moment) {
     // Another thread may hold it for a while, and in a forked child forever.
@@ -144,7 +162,7 @@ class FolderWatch::Watched {
 
   static void renew(Folder& folder) {
     folder.stamp = ++last_stamp;
-    folder.expiry = Clock::now() + std::chrono::milliseconds(kMilliseconds);
+    folder.expiry = Clock::now() + std::chrono::milliseconds(kWatchMilliseconds);
   }
 
   void check_place(const Folder& folder) {
@@ -203,38 +221,37 @@ class FolderWatch::Watched {
   std::uint64_t forks_ = fork_count();
 };
 
-std::shared_ptr<FolderWatch> FolderWatch::of_process() {
-  static auto& mutex = *new ForkMutex;
-  static auto& current = *new std::weak_ptr<FolderWatch>;
-  const std::lock_guard lock(mutex);
-  auto watch = current.lock();
-  if (!watch) {
-    watch = std::make_shared<FolderWatch>();
-    current = watch;
+class WatchedFiles final : public ValueWatch {
+ public:
+  explicit WatchedFiles(std::string root) : root_(std::move(root)) {}
+
+  std::uint64_t moment() override { return ++last_moment; }
+
+  std::uint64_t stamp(std::string_view key, std::uint64_t moment) override {
+    const std::string_view below = parent_path(key);
+    auto& last = thread_object<LastAnswer>();
+    if (last.moment < moment || last.below != below || last.root != root_) {
+      const std::uint64_t stamp = folders_->stamp(root_, below, moment);
+      last = {moment, stamp, root_, std::string(below)};
+    }
+    return last.stamp;
   }
-  return watch;
-}
 
-FolderWatch::FolderWatch() : watched_(std::make_unique<Watched>()) {}
-FolderWatch::~FolderWatch() = default;
-
-std::uint64_t FolderWatch::moment() {
-  return ++last_moment;
-}
-
-std::uint64_t FolderWatch::stamp(const std::string& root, std::string_view below,
-                                 std::uint64_t moment) {
-  auto& last = thread_object<LastAnswer>();
-  if (last.moment < moment || last.below != below || last.root != root) {
-    const std::uint64_t stamp = watched_->stamp(root, below, moment);
-    last = {moment, stamp, root, std::string(below)};
+  bool is_stamped(std::string_view key) override {
+    const std::string path = root_ + '/' + std::string(key);
+    struct stat status;
+    return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
   }
-  return last.stamp;
-}
 
-bool FolderWatch::shows_changes(const std::string& path) {
-  struct stat status;
-  return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1;
+ private:
+  std::string root_;
+  std::shared_ptr<FolderWatch> folders_ = FolderWatch::of_process();
+};
+
+}  // namespace
+
+std::unique_ptr<ValueWatch> watch_files(std::string root) {
+  return std::make_unique<WatchedFiles>(std::move(root));
 }
 
 }  // namespace zarrcore
@@ -243,26 +260,8 @@ bool FolderWatch::shows_changes(const std::string& path) {
 
 namespace zarrcore {
 
-class FolderWatch::Watched {};
-
-std::shared_ptr<FolderWatch> FolderWatch::of_process() {
-  return std::make_shared<FolderWatch>();
-}
-
-FolderWatch::FolderWatch() = default;
-FolderWatch::~FolderWatch() = default;
-
-std::uint64_t FolderWatch::moment() {
-  return 0;
-}
-
-std::uint64_t FolderWatch::stamp(const std::string& /*root*/, std::string_view /*below*/,
-                                 std::uint64_t /*moment*/) {
-  return 0;
-}
-
-bool FolderWatch::shows_changes(const std::string& /*path*/) {
-  return false;
+std::unique_ptr<ValueWatch> watch_files(std::string /*root*/) {
+  return nullptr;
 }
 
 }  // namespace zarrcore

@@ -1,18 +1,26 @@
 #include "zarrcore/store/local_files.h"
 
+#ifdef __linux__
+#include <fcntl.h>
+#include <sys/vfs.h>
+#endif
+
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <limits>
 #include <random>
+#include <span>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/process.h"
 #include "zarrcore/base/text.h"
 #include "zarrcore/store/locks.h"
-#include "zarrcore/store/store.h"
 
 namespace zarrcore {
 namespace {
@@ -58,6 +66,30 @@ bool is_writer_dead(std::string_view name) {
          !is_process_alive(process);
 }
 
+#ifdef __linux__
+// The magic numbers of file systems with lasting ids; the first are changed by this system alone.
+constexpr std::array<std::uint32_t, 11> kFileSystems{0xef53 /* ext2 to ext4 */,
+                                                     0x58465342 /* XFS */,
+                                                     0x9123683e /* Btrfs */,
+                                                     0xf2f52010 /* F2FS */,
+                                                     0x2fc12fc1 /* ZFS */,
+                                                     0x01021994 /* tmpfs */,
+                                                     0x794c7630 /* overlayfs */,
+                                                     0x6969 /* NFS */,
+                                                     0x0bd00bd0 /* Lustre */,
+                                                     0x00c36400 /* CephFS */,
+                                                     0x47504653 /* GPFS */};
+constexpr std::size_t kLocalFileSystems = 6;
+
+bool is_one_of_first(std::size_t count, const std::string& path) {
+  const std::span first(kFileSystems.data(), count);
+  struct statfs status;
+  return ::statfs(path.c_str(), &status) == 0 &&
+         std::ranges::find(first, static_cast<std::uint32_t>(status.f_type)) != first.end();
+}
+
+#endif
+
 }  // namespace
 
 // ".PLACE-PROCESS-RANDOM-NUMBER.zarr-partial": processes of other machines and containers can have
@@ -99,6 +131,29 @@ void make_folders(const std::string& path) {
   if (make_folder(path) == FolderCreation::impossible) {
     throw Error(path + ": the folder around it has been removed");
   }
+}
+
+#ifdef __linux__
+bool has_lasting_ids(const std::string& path) {
+  return is_one_of_first(kFileSystems.size(), path);
+}
+
+bool is_changed_here_alone(const std::string& path) {
+  return is_one_of_first(kLocalFileSystems, path);
+}
+#else
+bool has_lasting_ids(const std::string& /*path*/) {
+  return true;
+}
+#endif
+
+bool exchange_folders([[maybe_unused]] const std::string& first,
+                      [[maybe_unused]] const std::string& second) noexcept {
+#ifdef RENAME_EXCHANGE
+  return ::renameat2(AT_FDCWD, first.c_str(), AT_FDCWD, second.c_str(), RENAME_EXCHANGE) == 0;
+#else
+  return false;
+#endif
 }
 
 void LocalFile::lock(LockWait& wait) {
@@ -163,6 +218,127 @@ void remove_abandoned_files(const std::string& path) {
     }
     return true;
   });
+}
+
+// The files of the process that are open, the longest first. Its mutex may be held when the mutex
+// of an OpenFile is locked, but not the other way round.
+class OpenFile::OpenFiles {
+ public:
+  static OpenFiles& of_process() {
+    static OpenFiles& files = *new OpenFiles;
+    return files;
+  }
+
+  void add(OpenFile& file) {
+    const std::lock_guard lock(mutex_);
+    if (file.place_) return;
+    file.place_ = files_.insert(files_.end(), &file);
+    if (files_.size() > most_) close_first();
+  }
+
+  void remove(OpenFile& file) {
+    const std::lock_guard lock(mutex_);
+    if (!file.place_) return;
+    files_.erase(*file.place_);
+    file.place_.reset();
+  }
+
+  bool close_oldest() {
+    const std::lock_guard lock(mutex_);
+    if (files_.empty()) return false;
+    close_first();
+    return true;
+  }
+
+ private:
+  void close_first() {
+    OpenFile& file = *files_.front();
+    files_.pop_front();
+    file.place_.reset();
+    const std::lock_guard lock(file.mutex_);
+    file.file_.reset();
+  }
+
+  ForkMutex mutex_;
+  std::list<OpenFile*> files_;
+  const std::size_t most_ = std::clamp<std::size_t>(LocalFile::max_open_files() / 4, 1, 256);
+};
+
+// The list of all exists from here on, so that the destructor need not make it.
+OpenFile::OpenFile(std::string path, const StoreFolders* folders)
+    : path_(std::move(path)), folders_(folders) {
+  OpenFiles::of_process();
+}
+
+OpenFile::~OpenFile() {
+  OpenFiles::of_process().remove(*this);
+}
+
+bool OpenFile::close_oldest() {
+  return OpenFiles::of_process().close_oldest();
+}
+
+std::shared_ptr<const LocalFile> OpenFile::file() {
+  std::shared_ptr<const LocalFile> file;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_released_) throw ValueChanged();
+    if (file_) return file_;
+    if (has_been_open_ && !size_) return nullptr;
+  }
+  // Opening may close other files, so no mutex is locked.
+  file = std::make_shared<const LocalFile>(path_, LocalFile::Mode::read);
+  ValueVersion version;
+  const auto size = file->value_size(&version);
+  if (!size && folders_ != nullptr) folders_->check_exists(path_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (file_) return file_;  // another thread has opened it
+    if (has_been_open_ && !version_.is_valid_for(version)) throw ValueChanged();
+    if (!has_been_open_) size_ = size;
+    has_been_open_ = true;
+    version_ = version;
+    if (!size) return nullptr;
+    file_ = file;
+  }
+  OpenFiles::of_process().add(*this);
+  return file;
+}
+
+std::optional<Buffer> OpenFile::get(std::uint64_t max_size) {
+  return with_context(path_, [&]() -> std::optional<Buffer> {
+    const auto opened = file();
+    if (!opened) return std::nullopt;
+    check_value_size(*size_, max_size);
+    return opened->read(0, *size_);
+  });
+}
+
+std::optional<std::vector<Buffer>> OpenFile::get_ranges(std::span<const ByteRange> ranges) {
+  return with_context(path_, [&]() -> std::optional<std::vector<Buffer>> {
+    const auto opened = file();
+    if (!opened) return std::nullopt;
+    std::vector<Buffer> parts;
+    parts.reserve(ranges.size());
+    for (const ByteRange& range : ranges) {
+      const std::uint64_t offset = resolve_range(range, *size_);
+      parts.push_back(opened->read(offset, range.length));
+    }
+    return parts;
+  });
+}
+
+ValueVersion OpenFile::version() const {
+  const std::lock_guard lock(mutex_);
+  return version_;
+}
+
+// A file that stays open keeps its number, which distinguishes its version from later ones.
+void OpenFile::release() {
+  if (LocalFile::can_be_replaced()) return;
+  const std::lock_guard lock(mutex_);
+  is_released_ = true;
+  file_.reset();
 }
 
 }  // namespace zarrcore

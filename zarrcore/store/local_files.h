@@ -1,26 +1,32 @@
-// The local file system: paths, folders, open files, and the temporary files that values are
-// written to before they are renamed. Paths are in UTF-8 on all systems, with '/' between names.
-// Functions throw Error, without the path where the caller adds it. posix_file.cpp and
-// posix_paths.cpp, and windows_file.cpp and windows_paths.cpp, implement what differs between
-// systems.
+// The local file system: paths, folders, open files, the temporary files that values are written to
+// before they are renamed, and the folders of a store. Paths are in UTF-8 on all systems, with '/'
+// between names. Functions throw Error, without the path where the caller adds it. posix_files.cpp
+// and windows_files.cpp implement what differs between systems.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "zarrcore/base/api.h"
 #include "zarrcore/base/buffer.h"
-#include "zarrcore/store/value_version.h"
+#include "zarrcore/base/process.h"
+#include "zarrcore/store/store.h"
 
 namespace zarrcore {
 
 class LockWait;  // locks.h
+class StoreFolders;
 
 std::string utf8_of(const std::filesystem::path& path);
 std::filesystem::path path_of_utf8(std::string_view text);
@@ -172,6 +178,44 @@ class LocalFile {
   SystemHandle handle_;
 };
 
+// A file of a store that is read as one version: it stays open, so replacing it does not affect
+// reads. A process has a limited number of open files, so only some of them stay open, those that
+// were opened last. The others are opened again for their next read, and then must have the version
+// that they had. Opened by the first read.
+class OpenFile final : public OpenValue {
+ public:
+  // If `folders` is not null, a file is only absent where its folder exists.
+  OpenFile(std::string path, const StoreFolders* folders);
+  ~OpenFile() override;
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  std::optional<Buffer> get(std::uint64_t max_size) override;
+  std::optional<std::vector<Buffer>> get_ranges(std::span<const ByteRange> ranges) override;
+  ValueVersion version() const override;
+  void release() override;
+
+  // Closes the file that has been open for the longest time, after reads of it that have begun.
+  // Returns false if no file is open.
+  static bool close_oldest();
+
+ private:
+  class OpenFiles;
+
+  // Null when the file is absent.
+  std::shared_ptr<const LocalFile> file();
+
+  std::string path_;
+  const StoreFolders* folders_;
+  mutable std::mutex mutex_;  // guards the opening
+  std::shared_ptr<const LocalFile> file_;
+  bool has_been_open_ = false;
+  bool is_released_ = false;
+  std::optional<std::uint64_t> size_;
+  ValueVersion version_;
+  std::optional<std::list<OpenFile*>::iterator> place_;  // in OpenFiles, which guards it
+};
+
 // The version of a file with these properties: a number that no other existing file has, its size
 // in bytes, and, in nanoseconds since 1970, the time of its last change, which programs can set,
 // and the time of the last change of any of its properties, which they cannot.
@@ -217,5 +261,75 @@ ZARRCORE_API bool is_abandoned_file(const std::string& path, bool removes) noexc
 // The same for all files beside `path` whose names are its name followed by a temporary file's.
 // Throws Error when the folder cannot be read.
 void remove_abandoned_files(const std::string& path);
+
+// The folders of a store in the file system. Folders below the root are created when they are
+// needed; the root is created once. The folders of the store and of its nodes are known by their
+// ids: when another program removes, renames or replaces one of them, changes in it are errors, and
+// it is not created again. Safe to use from several threads.
+class StoreFolders {
+ public:
+  // The root need not exist. With `is_durable`, it survives a loss of power once it is made.
+  StoreFolders(std::string root, bool is_durable);
+
+  const std::string& root() const { return root_; }
+
+  // The id of a node's folder; nullopt if it is known already or the folder does not exist.
+  std::optional<FolderId> unknown_id(const std::string& folder) const;
+  // From now on, the folder of a node must have this id.
+  void register_folder(const std::string& folder, const std::optional<FolderId>& id);
+  // Registers a folder that is not known. Throws Error if another one has replaced a known one.
+  void check_or_register(const std::string& folder);
+  // Throws Error if the known folder at a path, or the nearest one around it, is no longer there.
+  void check(const std::string& path) const;
+  // Throws Error unless a folder exists at the path of that known folder. A value that is missing
+  // in a folder that was moved may exist elsewhere.
+  void check_exists(const std::string& path) const;
+
+  // Creates a folder below the root, and its parents. Throws Error as check() does.
+  void make(const std::string& folder);
+  // The first time, removes files that killed writers have left in a folder, unless it has too many
+  // files.
+  void remove_leftovers_once(const std::string& folder);
+
+  // This program removes a folder.
+  void forget(const std::string& folder);
+  // This program has renamed a folder.
+  void rename(const std::string& from, const std::string& to);
+
+  // Removes files left by killed writers, from the root down, in as many folders as can be checked
+  // quickly.
+  void remove_leftovers() noexcept;
+
+  // Waits until changes of the entries of a folder would survive a loss of power, and the folders
+  // around it as well. Throws Error.
+  void sync(const std::string& folder);
+
+ private:
+  struct Known {
+    std::string folder;
+    FolderId id;
+  };
+
+  struct Device {
+    std::uint64_t number;
+    bool has_lasting_ids;
+  };
+
+  static bool is_at_its_path(const Known& known);
+  [[noreturn]] void fail_without(Known folder) const;
+  // The known folder at a path, or the nearest one around it.
+  std::optional<Known> find_known(std::string folder) const;
+  void make_root();
+  void make_below(const std::string& folder);
+
+  std::string root_;
+  bool is_durable_;
+
+  mutable ForkMutex mutex_;
+  std::optional<Device> device_;                     // of the last folder that became known
+  std::unordered_map<std::string, FolderId> known_;  // the root, since it exists, and nodes
+  std::unordered_set<std::string> entered_;
+  std::unordered_set<std::string> durable_;  // whose entry would survive a loss of power
+};
 
 }  // namespace zarrcore

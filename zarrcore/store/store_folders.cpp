@@ -1,5 +1,3 @@
-#include "zarrcore/store/store_folders.h"
-
 #include <deque>
 #include <utility>
 #include <vector>

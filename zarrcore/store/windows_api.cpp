@@ -4,8 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <memory>
+#include <system_error>
+#include <vector>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/store/locks.h"
 
 // In ntdll.dll; not in winternl.h.
 extern "C" __declspec(dllimport) NTSTATUS NTAPI RtlGetLastNtStatus();
@@ -67,6 +72,30 @@ void check_names(std::wstring_view path) {
     check_name(path.substr(0, end));
     path.remove_prefix(std::min(end + 1, path.size()));
   }
+}
+
+// Renames the file of a handle with DELETE access at once, also if other programs have the file
+// open that is replaced. Returns the error.
+DWORD rename_open(HANDLE file, const std::wstring& target) {
+  // FILE_RENAME_INFO as FileRenameInfoEx has it, since Windows 10.
+  struct Request {
+    DWORD flags;
+    HANDLE root;
+    DWORD size;
+    wchar_t name[1];
+  };
+  const std::size_t size = target.size() * sizeof(wchar_t);
+  std::vector<std::byte> bytes(sizeof(Request) + size);
+  auto* request = reinterpret_cast<Request*>(bytes.data());
+  // FILE_RENAME_FLAG_REPLACE_IF_EXISTS, _POSIX_SEMANTICS and _IGNORE_READONLY_ATTRIBUTE.
+  request->flags = 0x1 | 0x2 | 0x40;
+  request->root = nullptr;
+  request->size = static_cast<DWORD>(size);
+  std::memcpy(request->name, target.data(), size);
+  constexpr auto kInfoEx = static_cast<FILE_INFO_BY_HANDLE_CLASS>(22);
+  const bool is_done =
+      ::SetFileInformationByHandle(file, kInfoEx, request, static_cast<DWORD>(bytes.size())) != 0;
+  return is_done ? ERROR_SUCCESS : last_error();
 }
 
 }  // namespace
@@ -198,4 +227,101 @@ DWORD dispose(HANDLE handle) {
   return last_error();
 }
 
+DWORD replace(const std::wstring& source, const std::wstring& target) {
+  Handle file = open_existing(source, DELETE | SYNCHRONIZE);
+  if (!file) return last_error();
+  const DWORD error = rename_open(file.get(), target);
+  // Older systems, and file systems that cannot: these replace a file only if no program has it
+  // open.
+  const bool is_unknown = error == ERROR_INVALID_PARAMETER || error == ERROR_NOT_SUPPORTED ||
+                          error == ERROR_INVALID_FUNCTION || error == ERROR_CALL_NOT_IMPLEMENTED;
+  if (!is_unknown) return error;
+  file.close();
+  const bool is_done =
+      ::MoveFileExW(source.c_str(), target.c_str(), MOVEFILE_REPLACE_EXISTING) != 0;
+  return is_done ? ERROR_SUCCESS : last_error();
+}
+
 }  // namespace zarrcore::windows
+
+namespace zarrcore {
+namespace {
+
+std::error_code code_of(DWORD error) {
+  if (windows::is_absent(error)) return std::make_error_code(std::errc::no_such_file_or_directory);
+  if (error == ERROR_ACCESS_DENIED) return std::make_error_code(std::errc::permission_denied);
+  return {static_cast<int>(error), std::system_category()};
+}
+
+bool lock_file(HANDLE file, DWORD flags) {
+  OVERLAPPED start{};
+  return ::LockFileEx(file, flags, 0, MAXDWORD, MAXDWORD, &start) != 0;
+}
+
+}  // namespace
+
+// The folder is not kept open: programs could not rename the folders around it.
+struct SystemFolderLock::Folder {
+  std::wstring path;
+  windows::FileId id;
+  windows::Handle lock;
+};
+
+SystemFolderLock::SystemFolderLock(const std::string& path, std::error_code& error)
+    : folder_(std::make_unique<Folder>()) {
+  folder_->path = windows::wide_path(path);
+  const windows::Handle folder = windows::open_existing(folder_->path, FILE_READ_ATTRIBUTES);
+  BY_HANDLE_FILE_INFORMATION status;
+  if (!folder || ::GetFileInformationByHandle(folder.get(), &status) == 0) {
+    error = code_of(windows::last_error());
+  } else if ((status.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) == 0) {
+    error = std::make_error_code(std::errc::not_a_directory);
+  } else {
+    folder_->id = windows::id_of(folder.get());
+  }
+}
+
+SystemFolderLock::~SystemFolderLock() {
+  const windows::Handle file = std::move(folder_->lock);
+  if (!file) return;
+  OVERLAPPED start{};
+  ::UnlockFileEx(file.get(), 0, MAXDWORD, MAXDWORD, &start);
+  if (lock_file(file.get(), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY)) {
+    windows::dispose(file.get());
+  }
+}
+
+// Folders cannot be locked: the lock is on a file in it, which its last holder removes. The file is
+// never listed, and unlike temporary files it is not removed by others.
+SystemFolderLock::Attempt SystemFolderLock::try_lock(LockMode mode) {
+  const std::wstring path =
+      windows::join(folder_->path, windows::wide_name("lock" + std::string(kTemporarySuffix)));
+  windows::Handle file(::CreateFileW(path.c_str(), GENERIC_READ | GENERIC_WRITE | DELETE,
+                                     windows::kShareAll, nullptr, OPEN_ALWAYS,
+                                     FILE_ATTRIBUTE_HIDDEN, nullptr));
+  if (!file) {
+    const DWORD error = windows::last_error();
+    const bool is_in_use = error == ERROR_DELETE_PENDING || error == ERROR_SHARING_VIOLATION;
+    return is_in_use ? Attempt::busy : Attempt::impossible;
+  }
+  const DWORD exclusive = mode == LockMode::shared ? 0 : LOCKFILE_EXCLUSIVE_LOCK;
+  if (!lock_file(file.get(), exclusive | LOCKFILE_FAIL_IMMEDIATELY)) {
+    const DWORD error = windows::last_error();
+    const bool is_locked = error == ERROR_LOCK_VIOLATION || error == ERROR_IO_PENDING;
+    return is_locked ? Attempt::busy : Attempt::impossible;
+  }
+  // Since it was opened, the file may have been removed.
+  if (windows::id_at(path) != windows::id_of(file.get())) return Attempt::busy;
+  folder_->lock = std::move(file);
+  return Attempt::held;
+}
+
+std::string SystemFolderLock::holder() const {
+  return {};
+}
+
+bool SystemFolderLock::is_at(const std::string& path) const {
+  return windows::id_at(windows::wide_path(path)) == folder_->id;
+}
+
+}  // namespace zarrcore

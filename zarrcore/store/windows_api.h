@@ -1,4 +1,4 @@
-// Declarations shared by the files that implement the local file system on Windows.
+// What the implementations of the local file system and its locks on Windows share.
 #pragma once
 
 #include <windows.h>
@@ -87,5 +87,8 @@ bool is_link(DWORD attributes, DWORD reparse_tag);
 // Removes the file or empty folder of a handle with DELETE access: where the system can, at once,
 // although other programs have it open. Returns the error.
 DWORD dispose(HANDLE handle);
+// Renames a file at once, also if other programs have the file open that is replaced: where the
+// system can. Returns the error.
+DWORD replace(const std::wstring& source, const std::wstring& target);
 
 }  // namespace zarrcore::windows

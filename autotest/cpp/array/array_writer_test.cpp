@@ -13,7 +13,7 @@
 #include "autotest/cpp/support/expect_error.h"
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/stored_array.h"
-#include "zarrcore/array/cached_items.h"
+#include "zarrcore/array/chunk_cache.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::array_writer_test {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "zarrcore/array/read_options.h"
+#include "zarrcore/array/array.h"
 
 namespace zarrcore::test::context_test {
 namespace {

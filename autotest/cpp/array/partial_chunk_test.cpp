@@ -11,7 +11,7 @@
 #include "autotest/cpp/support/observed_store.h"
 #include "autotest/cpp/support/process.h"
 #include "autotest/cpp/support/stored_array.h"
-#include "zarrcore/array/chunk_walk.h"
+#include "zarrcore/array/selection.h"
 #include "zarrcore/store/memory_store.h"
 
 namespace zarrcore::test::partial_chunk_test {

@@ -1,10 +1,10 @@
 // Recognizing walks through an array, and where they go next.
-#include "zarrcore/array/walk.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
+
+#include "zarrcore/array/access_pattern.h"
 
 namespace zarrcore::test::walk_test {
 namespace {

@@ -1,5 +1,3 @@
-#include "zarrcore/store/document_requests.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/store/requests.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore::test::document_requests_test {

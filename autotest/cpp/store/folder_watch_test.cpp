@@ -58,7 +58,7 @@ class FolderWatchTest : public testing::Test {
     if (!is_watchable_) GTEST_SKIP() << "this file system is not watched";
   }
 
-  std::uint64_t stamp() { return watch_.stamp(root_.string(), "c/0", watch_.moment()); }
+  std::uint64_t stamp() { return watch_->stamp("c/0/1", watch_->moment()); }
   std::uint64_t stamp_when_watched() {
     std::uint64_t seen = 0;
     for (int i = 0; i < 100'000 && seen == 0; ++i) seen = stamp();
@@ -68,7 +68,7 @@ class FolderWatchTest : public testing::Test {
   TemporaryFolder folder_;
   fs::path root_ = folder_.path() / "a/store.zarr";
   fs::path file_ = root_ / "c/0/1";
-  FolderWatch watch_;
+  std::unique_ptr<ValueWatch> watch_ = watch_files(root_.string());
   bool is_watchable_ = true;
 };
 
@@ -80,19 +80,18 @@ TEST_F(FolderWatchTest, AStampStaysTheSameForAWhile) {
 }
 
 TEST_F(FolderWatchTest, AFolderThatIsSeldomAskedForIsNotWatched) {
-  FolderWatch watch;
-  EXPECT_EQ(watch.stamp(root_.string(), "c/0", watch.moment()), 0U);
-  const std::uint64_t moment = watch.moment();
-  for (int i = 0; i < 1000; ++i) EXPECT_EQ(watch.stamp(root_.string(), "c/0", moment), 0U);
+  EXPECT_EQ(watch_->stamp("c/x", watch_->moment()), 0U);
+  const std::uint64_t moment = watch_->moment();
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(watch_->stamp("c/x", moment), 0U);
 }
 
 TEST_F(FolderWatchTest, AStampHoldsForItsMoment) {
   stamp_when_watched();
-  const std::uint64_t before = watch_.moment();
-  const std::uint64_t seen = watch_.stamp(root_.string(), "c/0", before);
+  const std::uint64_t before = watch_->moment();
+  const std::uint64_t seen = watch_->stamp("c/0/1", before);
   write_in_place(file_, "new");
-  EXPECT_EQ(watch_.stamp(root_.string(), "c/0", before), seen);
-  EXPECT_NE(watch_.stamp(root_.string(), "c/0", watch_.moment()), seen);
+  EXPECT_EQ(watch_->stamp("c/0/1", before), seen);
+  EXPECT_NE(watch_->stamp("c/0/1", watch_->moment()), seen);
 }
 
 TEST_F(FolderWatchTest, EachWayToChangeAFileIsSeenAtOnce) {
@@ -144,7 +143,8 @@ TEST_F(FolderWatchTest, ALinkThatLeadsElsewhereIsSeenAtOnce) {
   fs::create_directories(folder_.path() / "b/c/0");
   fs::create_directory_symlink(root_, link);
   fs::create_directory_symlink(folder_.path() / "b", next);
-  const auto stamp = [&] { return watch_.stamp(link.string(), "c/0", watch_.moment()); };
+  const auto watch = watch_files(link.string());
+  const auto stamp = [&] { return watch->stamp("c/0/1", watch->moment()); };
   std::uint64_t before = 0;
   for (int i = 0; i < 1000 && before == 0; ++i) before = stamp();
   ASSERT_NE(before, 0U);
@@ -160,17 +160,17 @@ TEST_F(FolderWatchTest, ChangesThatTheSystemDoesNotReportAreSeenSoon) {
   *static_cast<char*>(memory) = 'n';
   ::munmap(memory, 3);
   ::close(descriptor);
-  std::this_thread::sleep_for(std::chrono::milliseconds(FolderWatch::kMilliseconds));
+  std::this_thread::sleep_for(std::chrono::milliseconds(kWatchMilliseconds));
   EXPECT_NE(stamp(), before);
 }
 
 TEST_F(FolderWatchTest, LinksAreNotTrusted) {
-  EXPECT_TRUE(FolderWatch::shows_changes(file_.string()));
+  EXPECT_TRUE(watch_->is_stamped("c/0/1"));
   fs::create_symlink(file_, root_ / "c/0/link");
-  EXPECT_FALSE(FolderWatch::shows_changes((root_ / "c/0/link").string()));
+  EXPECT_FALSE(watch_->is_stamped("c/0/link"));
   fs::create_hard_link(file_, folder_.path() / "same");
-  EXPECT_FALSE(FolderWatch::shows_changes(file_.string()));
-  EXPECT_FALSE(FolderWatch::shows_changes((root_ / "c/0/absent").string()));
+  EXPECT_FALSE(watch_->is_stamped("c/0/1"));
+  EXPECT_FALSE(watch_->is_stamped("c/0/absent"));
 }
 
 TEST_F(FolderWatchTest, ForkedProcessesWatchByThemselves) {
@@ -196,11 +196,11 @@ TEST_F(FolderWatchTest, ManyFoldersTakeTurns) {
       fs::create_directories(root_ / below);
       std::uint64_t before = 0;
       for (int k = 0; k < 1000 && before == 0; ++k) {
-        before = watch_.stamp(root_.string(), below, watch_.moment());
+        before = watch_->stamp(below + "/0", watch_->moment());
       }
       ASSERT_NE(before, 0U);
       write_file(root_ / below / "0", "new");
-      EXPECT_NE(watch_.stamp(root_.string(), below, watch_.moment()), before) << i;
+      EXPECT_NE(watch_->stamp(below + "/0", watch_->moment()), before) << i;
     }
   }
 }
@@ -212,9 +212,9 @@ TEST_F(FolderWatchTest, ThreadsSeeChanges) {
     threads.emplace_back([&, i] {
       const std::string below = "c/" + std::to_string(i % 2);
       for (int k = 0; k < 200; ++k) {
-        const std::uint64_t before = watch_.stamp(root_.string(), below, watch_.moment());
+        const std::uint64_t before = watch_->stamp(below + "/0", watch_->moment());
         if (i % 2 == 0) write_in_place(file_, "new");
-        const std::uint64_t after = watch_.stamp(root_.string(), below, watch_.moment());
+        const std::uint64_t after = watch_->stamp(below + "/0", watch_->moment());
         if (i % 2 == 0) {
           EXPECT_TRUE(after == 0 || after != before);
         }

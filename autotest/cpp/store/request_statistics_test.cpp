@@ -1,8 +1,8 @@
-#include "zarrcore/store/request_statistics.h"
-
 #include <gtest/gtest.h>
 
 #include <optional>
+
+#include "zarrcore/store/requests.h"
 
 namespace zarrcore::test::request_statistics_test {
 namespace {

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "zarrcore/base/directory_listing.h"
-#include "zarrcore/store/request_statistics.h"
+#include "zarrcore/store/requests.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {

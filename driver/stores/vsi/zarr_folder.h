@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "zarrcore/base/directory_listing.h"
-#include "zarrcore/store/document_requests.h"
+#include "zarrcore/store/requests.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {

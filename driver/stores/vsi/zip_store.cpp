@@ -24,7 +24,6 @@
 #include "zarrcore/metadata/document_names.h"
 #include "zarrcore/store/local_files.h"
 #include "zarrcore/store/store.h"
-#include "zarrcore/store/value_version.h"
 
 namespace gdal_zarr {
 namespace {

@@ -1,4 +1,4 @@
-#include "zarrcore/store/document_requests.h"
+#include "zarrcore/store/requests.h"
 
 #include <algorithm>
 

@@ -1,40 +1,71 @@
+// The local file system of POSIX systems: implements local_files.h and the locks of locks.h.
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/sysmacros.h>
+#endif
 
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <ctime>
+#include <memory>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/store/local_files.h"
 #include "zarrcore/store/locks.h"
-#include "zarrcore/store/open_file.h"
 
 namespace zarrcore {
 namespace {
 
+namespace fs = std::filesystem;
+
+#ifdef __APPLE__
+constexpr auto kModified = &stat::st_mtimespec;
+constexpr auto kChanged = &stat::st_ctimespec;
+#else
+constexpr auto kModified = &stat::st_mtim;
+constexpr auto kChanged = &stat::st_ctim;
+#endif
+
+std::string problem() {
+  return std::generic_category().message(errno);
+}
+
 [[noreturn]] void fail() {
-  throw AccessFailure(std::generic_category().message(errno));
+  throw AccessFailure(problem());
 }
 
-const timespec& modification_time(const struct stat& status) {
-#ifdef __APPLE__
-  return status.st_mtimespec;
-#else
-  return status.st_mtim;
-#endif
+void check(const std::string& path, const std::error_code& error) {
+  if (error) throw Error(path + ": " + error.message());
 }
 
-const timespec& change_time(const struct stat& status) {
-#ifdef __APPLE__
-  return status.st_ctimespec;
-#else
-  return status.st_ctim;
-#endif
+// Calls `open`, which returns a descriptor, or a negative number and sets errno. If the process or
+// the system has too many open files, some are closed, and it is called again.
+template <typename Open>
+int open_descriptor(const Open& open) {
+  int descriptor = open();
+  std::chrono::milliseconds pause(1);
+  while (descriptor < 0 && (errno == EMFILE || errno == ENFILE) && pause.count() < 256) {
+    // Other threads close their files soon.
+    if (!OpenFile::close_oldest()) {
+      std::this_thread::sleep_for(pause);
+      pause *= 2;
+    }
+    descriptor = open();
+  }
+  return descriptor;
+}
+
+int open_folder(const std::string& path) {
+  return open_descriptor([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
 }
 
 // Also of times that are too far away for it.
@@ -45,7 +76,7 @@ std::int64_t nanoseconds(const timespec& time) {
 
 ValueVersion version_of(const struct stat& status) {
   return file_version(status.st_ino, static_cast<std::uint64_t>(status.st_size),
-                      nanoseconds(modification_time(status)), nanoseconds(change_time(status)));
+                      nanoseconds(status.*kModified), nanoseconds(status.*kChanged));
 }
 
 int descriptor_of(std::intptr_t handle) {
@@ -79,6 +110,15 @@ bool is_absent(std::string path) {
     throw AccessFailure("the symbolic link " + path + " leads to nothing that exists");
   }
   return true;
+}
+
+void sync(const std::string& folder, int (*function)(int descriptor)) {
+  const int descriptor = open_folder(folder);
+  // Some file systems cannot sync folders because they write their entries at once.
+  const bool is_done = descriptor >= 0 && (function(descriptor) == 0 || errno == EINVAL);
+  const std::string why = is_done ? std::string() : folder + ": " + problem();
+  if (descriptor >= 0) ::close(descriptor);
+  if (!is_done) throw Error(why);
 }
 
 }  // namespace
@@ -163,7 +203,7 @@ bool LocalFile::is_abandoned(const std::string& path, std::int64_t seconds, bool
   if (descriptor < 0) return false;
   struct stat status;
   const bool is_old = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-                      std::time(nullptr) - modification_time(status).tv_sec > seconds;
+                      std::time(nullptr) - (status.*kModified).tv_sec > seconds;
   bool result = is_old && (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
   if (result && removes) result = ::unlink(path.c_str()) == 0;
   ::close(descriptor);
@@ -202,8 +242,7 @@ struct SystemFolderLock::Folder {
 };
 
 SystemFolderLock::SystemFolderLock(const std::string& path, std::error_code& error)
-    : folder_(std::make_unique<Folder>(Folder{open_descriptor(
-          [&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); })})) {
+    : folder_(std::make_unique<Folder>(Folder{open_folder(path)})) {
   if (folder_->descriptor < 0) error = std::error_code(errno, std::generic_category());
 }
 
@@ -231,6 +270,131 @@ bool SystemFolderLock::is_at(const std::string& path) const {
   struct stat current;
   return ::fstat(folder_->descriptor, &own) == 0 && ::stat(path.c_str(), &current) == 0 &&
          own.st_ino == current.st_ino && own.st_dev == current.st_dev;
+}
+
+std::optional<FolderId> folder_id(const std::string& path) {
+#if defined(__linux__) && defined(STATX_BTIME)
+  struct statx extended;
+  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_TYPE | STATX_INO | STATX_BTIME, &extended) == 0) {
+    if (!S_ISDIR(extended.stx_mode)) return std::nullopt;
+    FolderId id{makedev(extended.stx_dev_major, extended.stx_dev_minor), extended.stx_ino};
+    if ((extended.stx_mask & STATX_BTIME) != 0) {
+      id.created = extended.stx_btime.tv_sec * 1'000'000'000 + extended.stx_btime.tv_nsec;
+    }
+    return id;
+  }
+  if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+#endif
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return std::nullopt;
+  return FolderId{static_cast<std::uint64_t>(status.st_dev),
+                  static_cast<std::uint64_t>(status.st_ino)};
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+bool is_occupied(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
+
+FolderCreation make_folder(const std::string& path) {
+  std::error_code error;
+  const bool is_new = fs::create_directory(path, error);
+  if (error == std::errc::no_such_file_or_directory) return FolderCreation::impossible;
+  check(path, error);
+  return is_new ? FolderCreation::created : FolderCreation::existing;
+}
+
+// Does not use std::filesystem, whose iterators allocate memory in functions that cannot throw.
+void visit_folder(const std::string& path,
+                  const std::function<bool(const FolderEntry& entry)>& visit) {
+  const int descriptor = open_folder(path);
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(
+      descriptor < 0 ? nullptr : ::fdopendir(descriptor), &::closedir);
+  if (!folder) {
+    if (descriptor >= 0) ::close(descriptor);
+    if (errno == ENOENT || errno == ENOTDIR) return;
+    fail();
+  }
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(folder.get());
+    if (entry == nullptr && errno != 0) fail();
+    if (entry == nullptr) return;
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    EntryKind kind = entry->d_type == DT_DIR ? EntryKind::folder : EntryKind::other;
+    if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) {
+      struct stat status;
+      const auto is_folder = [&](int flags) {
+        return ::fstatat(::dirfd(folder.get()), entry->d_name, &status, flags) == 0 &&
+               S_ISDIR(status.st_mode);
+      };
+      if (is_folder(0)) {
+        kind = is_folder(AT_SYMLINK_NOFOLLOW) ? EntryKind::folder : EntryKind::link_to_folder;
+      }
+    }
+    // Relative to the folder, the system does not look up its path for each entry.
+    const auto size = [&]() -> std::optional<std::uint64_t> {
+      struct stat status;
+      const bool is_file = ::fstatat(::dirfd(folder.get()), entry->d_name, &status, 0) == 0 &&
+                           S_ISREG(status.st_mode);
+      return is_file ? std::optional(static_cast<std::uint64_t>(status.st_size)) : std::nullopt;
+    };
+    if (!visit({name, kind, size})) return;
+  }
+}
+
+void replace_file(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) throw Error(problem());
+}
+
+void adopt_owner(const std::string& path, const std::string& from) {
+  struct stat status;
+  if (::stat(from.c_str(), &status) != 0) throw Error(problem());
+  constexpr uid_t kSameOwner = static_cast<uid_t>(-1);
+  if (::chown(path.c_str(), status.st_uid, status.st_gid) != 0 &&
+      ::chown(path.c_str(), kSameOwner, status.st_gid) != 0 && errno != EPERM && errno != ENOSYS) {
+    throw Error(problem());
+  }
+  constexpr mode_t kPermissions = 0777;
+  if (::chmod(path.c_str(), status.st_mode & kPermissions) != 0) throw Error(problem());
+}
+
+void sync_folder(const std::string& path) {
+  sync(path, ::fsync);
+}
+
+void sync_file_system(const std::string& folder) {
+#ifdef __linux__
+  sync(folder, ::syncfs);
+#else
+  sync_folder(folder);
+#endif
+}
+
+bool remove_entry(const std::string& path) {
+  std::error_code error;
+  const bool removed = fs::remove(path, error);
+  if (error == std::errc::not_a_directory) return false;
+  check(path, error);
+  return removed;
+}
+
+void remove_folder(const std::string& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  check(path, error);
+}
+
+void rename_folder(const std::string& from, const std::string& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) throw Error(error.message());
 }
 
 }  // namespace zarrcore
