@@ -87,7 +87,7 @@ StoredPart ArrayState::part_of(const ChunkSlice& slice, std::byte* data,
                                std::shared_ptr<const std::string> key) const {
   StoredPart part;
   part.chain = chain_of(slice.chunk);
-  part.key = std::move(key);
+  part.key = key ? std::move(key) : key_of(slice.chunk);
   part.axes = permute_axes(slice.axes, part.chain->axis_order());
   if (data != nullptr) part.destination = data + slice.offset;
   return part;

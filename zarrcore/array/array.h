@@ -201,13 +201,9 @@ struct ArrayState {
   // See Array.
   Shape inner_chunk_shape() const;
   // The part to read for a chunk slice; `data` is the caller's memory, or null to fill the cache
-  // only.
-  StoredPart part_of(const ChunkSlice& slice, std::byte* data) const {
-    return part_of(slice, data, key_of(slice.chunk));
-  }
-  // The same for a known chunk key.
+  // only. `key` is the chunk's key, if it is known.
   StoredPart part_of(const ChunkSlice& slice, std::byte* data,
-                     std::shared_ptr<const std::string> key) const;
+                     std::shared_ptr<const std::string> key = nullptr) const;
   // Throws Error when a selection or the memory for it does not fit the array.
   void check_read(const Selection& selection, const Destination& destination) const;
   // Reads that begin later see the values that have been put: for one key of the store, or for all.

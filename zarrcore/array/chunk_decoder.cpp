@@ -40,7 +40,7 @@ std::uint64_t moment_of(const Store& store) {
 
 }  // namespace
 
-DecodedChunk ScratchPool::take() {
+DecodedChunk ChunkDecoder::take_scratch() {
   std::unique_lock lock(mutex_);
   free_.reserve(threads_);
   released_.wait(lock, [this] { return left_ > 0; });
@@ -52,7 +52,7 @@ DecodedChunk ScratchPool::take() {
   return scratch;
 }
 
-void ScratchPool::release(DecodedChunk scratch) noexcept {
+void ChunkDecoder::release(DecodedChunk scratch) noexcept {
   {
     const std::lock_guard lock(mutex_);
     free_.push_back(std::move(scratch));
@@ -71,7 +71,8 @@ ChunkDecoder::ChunkDecoder(const ArrayState& array, CachedArray& cached,
       converter_(converter),
       waits_for_others_(waits_for_others),
       pattern_(request),
-      scratch_(threads) {}
+      threads_(threads),
+      left_(threads) {}
 
 bool ChunkDecoder::may_cache(const StoredPart& part) const {
   if (part.destination == nullptr || !is_whole(part.axes)) return true;
@@ -260,7 +261,7 @@ void ChunkDecoder::place_elements(const StoredPart& part, std::span<const ByteRa
     copy(part, encoded.front().data(), ranges.front().offset);
     return;
   }
-  scratch_.with_scratch([&](DecodedChunk& scratch) {
+  with_scratch([&](DecodedChunk& scratch) {
     std::byte* chunk = memory_for(chain, scratch).data();
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       std::memcpy(chunk + ranges[i].offset, encoded[i].data(), encoded[i].size());

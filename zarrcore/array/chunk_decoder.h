@@ -18,35 +18,6 @@
 
 namespace zarrcore {
 
-// Memory for decoding. It also limits how many threads decode at once: others wait.
-class ScratchPool {
- public:
-  explicit ScratchPool(std::size_t threads) : threads_(threads), left_(threads) {}
-
-  // Calls `body` with memory that no other thread uses until it returns.
-  template <typename Body>
-  void with_scratch(const Body& body) {
-    DecodedChunk scratch = take();
-    try {
-      body(scratch);
-    } catch (...) {
-      release(std::move(scratch));
-      throw;
-    }
-    release(std::move(scratch));
-  }
-
- private:
-  DecodedChunk take();
-  void release(DecodedChunk scratch) noexcept;
-
-  const std::size_t threads_;
-  std::mutex mutex_;  // guards the following
-  std::condition_variable released_;
-  std::size_t left_;  // that may decode now
-  std::vector<DecodedChunk> free_;
-};
-
 // Serves one request of one array. Safe to use from several threads at once. Throws Error.
 class ChunkDecoder {
  public:
@@ -114,7 +85,14 @@ class ChunkDecoder {
   // are in theirs. It may decode any number of chunks.
   template <typename Body>
   void with_scratch(const Body& body) {
-    scratch_.with_scratch(body);
+    DecodedChunk scratch = take_scratch();
+    try {
+      body(scratch);
+    } catch (...) {
+      release(std::move(scratch));
+      throw;
+    }
+    release(std::move(scratch));
   }
   // Fetched bytes of a chunk. If `owner` is not null, it owns `bytes`, which are all of its bytes,
   // and may be moved from. `version` is the value's version, if the chunk is a whole value and will
@@ -145,6 +123,8 @@ class ChunkDecoder {
   bool are_wholes(WholeChunks fate) const {
     return pattern_ != nullptr && pattern_->whole_chunks() == fate;
   }
+  DecodedChunk take_scratch();
+  void release(DecodedChunk scratch) noexcept;
   bool is_current(const StoredPart& part, const CachedItem& item) const;
   bool is_reuse_counted(const StoredPart& part) const;
   bool is_to_be_cached(const StoredPart& part, bool is_known) const;
@@ -166,7 +146,12 @@ class ChunkDecoder {
   bool waits_for_others_;
   AccessPattern::Request* pattern_;
   CachedChunk::Together together_;
-  ScratchPool scratch_;
+
+  const std::size_t threads_;  // that may decode at once
+  std::mutex mutex_;           // guards the following
+  std::condition_variable released_;
+  std::size_t left_;  // of the threads: may decode now
+  std::vector<DecodedChunk> free_;
 };
 
 }  // namespace zarrcore

@@ -145,8 +145,7 @@ std::optional<Buffer> PendingChunk::fetch(std::size_t position, PendingInnerChun
     try {
       std::shared_ptr<StoredShard> opened;
       if (!known) {
-        opened =
-            std::make_shared<StoredShard>(StoredShard::open(*array_.store, *key_, chain_, false));
+        opened = std::make_shared<StoredShard>(*array_.store, *key_, chain_, false);
         known = opened;
       }
       const auto entry = known->find(position);
@@ -259,9 +258,10 @@ bool PendingChunk::try_to_put_chunk(PutOptions options, int tries) {
 }
 
 bool PendingChunk::try_to_put_shard(PutOptions options) {
-  const auto stored = depends_on_stored() ? std::make_shared<const StoredShard>(StoredShard::open(
-                                                *array_.store, *key_, chain_, true))
-                                          : nullptr;
+  std::shared_ptr<const StoredShard> stored;
+  if (depends_on_stored()) {
+    stored = std::make_shared<StoredShard>(*array_.store, *key_, chain_, true);
+  }
   InnerChunks changed;
   changed.reserve(inner_chunks_.size());
   for (const auto& [position, inner] : inner_chunks_) {

@@ -151,32 +151,21 @@ std::optional<StoredIndex> fetch_index(OpenValue& value, const ShardExtent& exte
   return StoredIndex{std::move(encoded), std::move(index)};
 }
 
-StoredShard::StoredShard(Store& store, std::string key, const CodecChain& chain)
+StoredShard::StoredShard(Store& store, std::string key, const CodecChain& chain, bool is_checked)
     : store_(&store),
       key_(std::move(key)),
       chain_(&chain),
       value_(store.open(key_)),
-      extent_{chain.sharding(), chain.framing()} {}
-
-StoredShard StoredShard::open(Store& store, std::string key, const CodecChain& chain,
-                              bool is_checked) {
-  StoredShard shard(store, std::move(key), chain);
-  if (is_checked && !chain.shard_is_bare()) {
-    shard.read_whole();
-  } else {
-    shard.stored_ = fetch_index(*shard.value_, shard.extent_);
+      extent_{chain.sharding(), chain.framing()} {
+  if (!is_checked || chain.shard_is_bare()) {
+    stored_ = fetch_index(*value_, extent_);
+  } else if (const auto value = value_->get(chain.max_encoded_size())) {
+    whole_ = chain.decode_shard(value->span());
+    extent_ = {.sharding = chain.sharding(), .length = whole_->size()};
+    const ByteSpan encoded = extent_.encoded_index(whole_->span());
+    stored_ = {Buffer::copy_of(encoded), chain.sharding()->decode_index(encoded)};
   }
-  shard.version_ = shard.value_->version();
-  return shard;
-}
-
-void StoredShard::read_whole() {
-  const auto value = value_->get(chain_->max_encoded_size());
-  if (!value) return;
-  whole_ = chain_->decode_shard(value->span());
-  extent_ = {.sharding = chain_->sharding(), .length = whole_->size()};
-  const ByteSpan encoded = extent_.encoded_index(whole_->span());
-  stored_ = {Buffer::copy_of(encoded), chain_->sharding()->decode_index(encoded)};
+  version_ = value_->version();
 }
 
 bool StoredShard::is_valid_for(const StoredShard& now) const {

@@ -77,7 +77,7 @@ class StoredShard {
   // Reads the index. If the chain puts a checksum around the shard and `is_checked` is set, reads
   // the whole shard and verifies it. The value stays open until close(). Throws Error when the
   // index cannot be read.
-  static StoredShard open(Store& store, std::string key, const CodecChain& chain, bool is_checked);
+  StoredShard(Store& store, std::string key, const CodecChain& chain, bool is_checked);
   // Later reads open the value again.
   void close() { value_.reset(); }
 
@@ -101,9 +101,6 @@ class StoredShard {
   void release() const;
 
  private:
-  StoredShard(Store& store, std::string key, const CodecChain& chain);
-  void read_whole();
-
   Store* store_;
   std::string key_;
   const CodecChain* chain_;

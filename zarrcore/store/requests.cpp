@@ -27,15 +27,6 @@ namespace {
 
 }  // namespace
 
-DocumentRequests::AnswerScope::~AnswerScope() {
-  if (owner_ == nullptr) return;
-  const std::lock_guard lock(owner_->mutex_);
-  std::erase_if(owner_->answers_, [this](const auto& item) {
-    const auto it = answers_.find(item.first);
-    return it != answers_.end() && it->second == item.second;
-  });
-}
-
 DocumentRequests::AnswerScope DocumentRequests::request(
     const std::vector<std::string>& keys, std::size_t at_once, const RunTogether& run,
     const std::function<DocumentText(const std::string& key)>& get) {
@@ -57,13 +48,17 @@ DocumentRequests::AnswerScope DocumentRequests::request(
     }
     answers[i] = std::make_shared<const Answer>(std::move(answer));
   });
-  AnswerScope scope;
-  scope.owner_ = this;
+  Answers own;
+  for (std::size_t i = 0; i < missing.size(); ++i) own.emplace(missing[i], answers[i]);
+  AnswerScope scope(this, [own](DocumentRequests* owner) {
+    const std::lock_guard lock(owner->mutex_);
+    std::erase_if(owner->answers_, [&](const auto& item) {
+      const auto it = own.find(item.first);
+      return it != own.end() && it->second == item.second;
+    });
+  });
   const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < missing.size(); ++i) {
-    scope.answers_.emplace(missing[i], answers[i]);
-    answers_.insert_or_assign(missing[i], answers[i]);
-  }
+  for (const auto& [key, answer] : own) answers_.insert_or_assign(key, answer);
   return scope;
 }
 

@@ -11,7 +11,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "zarrcore/base/buffer.h"
@@ -83,30 +82,9 @@ using DocumentText = std::shared_ptr<const Buffer>;
 // The answers are cached only while the returned object exists: later requests get the present
 // documents. Safe to use from several threads at once.
 class DocumentRequests {
- private:
-  struct Answer {
-    DocumentText text;
-    std::exception_ptr error;
-  };
-  using Answers = std::map<std::string, std::shared_ptr<const Answer>>;
-
  public:
   // Keeps the answers to requests until it is destroyed.
-  class AnswerScope {
-   public:
-    AnswerScope() = default;
-    AnswerScope(AnswerScope&& other) noexcept
-        : owner_(std::exchange(other.owner_, nullptr)), answers_(std::move(other.answers_)) {}
-    ~AnswerScope();
-    AnswerScope(const AnswerScope&) = delete;
-    AnswerScope& operator=(const AnswerScope&) = delete;
-    AnswerScope& operator=(AnswerScope&&) = delete;
-
-   private:
-    friend DocumentRequests;
-    DocumentRequests* owner_ = nullptr;
-    Answers answers_;
-  };
+  using AnswerScope = std::shared_ptr<void>;
 
   // Calls `get` for each key that has no answer, for up to `at_once` keys at the same time. An
   // exception of `get` is stored as the answer: one document that cannot be read does not hide the
@@ -119,6 +97,12 @@ class DocumentRequests {
   std::optional<DocumentText> find(const std::string& key) const;
 
  private:
+  struct Answer {
+    DocumentText text;
+    std::exception_ptr error;
+  };
+  using Answers = std::map<std::string, std::shared_ptr<const Answer>>;
+
   mutable ForkMutex mutex_;
   Answers answers_;
 };

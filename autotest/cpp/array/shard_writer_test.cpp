@@ -38,7 +38,7 @@ class ShardWriter : public testing::Test {
 
   // The inner chunks of the shard, with "-" for those that are absent.
   std::vector<std::string> chunks(const CodecChain& chain) {
-    const auto shard = StoredShard::open(*store_, "s", chain, false);
+    const StoredShard shard(*store_, "s", chain, false);
     if (!shard.exists()) return {};
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < 4; ++i) {
@@ -51,7 +51,7 @@ class ShardWriter : public testing::Test {
 
   // Changes inner chunks of the shard as it is stored.
   static bool change(Store& store, const CodecChain& chain, const InnerChunks& changed) {
-    const auto stored = StoredShard::open(store, "s", chain, true);
+    const StoredShard stored(store, "s", chain, true);
     return put_shard(store, "s", chain, changed, &stored, {stored.version()});
   }
 
