@@ -110,7 +110,9 @@ std::optional<IcechunkStore::Place> IcechunkStore::locate(std::string_view key_i
   if (!array) return std::nullopt;
   const auto chunk_key = key_below(snapshot_.path(*array), key);
   if (!chunk_key) return std::nullopt;
-  return locate_chunk(*array, *chunk_key);
+  const auto chunks = chunks_of(*array);
+  const auto index = chunks->keys.decode(*chunk_key, chunks->rank);
+  return index ? find_chunk(*array, *index) : std::nullopt;
 }
 
 // The chunks of an array that is taken for a group would seem to be missing.
@@ -121,13 +123,6 @@ void IcechunkStore::check_kind(std::size_t node) const {
     throw Error("the document says that the node is of type " + *kind +
                 "; the snapshot says another type");
   }
-}
-
-std::optional<IcechunkStore::Place> IcechunkStore::locate_chunk(std::size_t array,
-                                                                std::string_view chunk_key) {
-  const auto chunks = chunks_of(array);
-  const auto index = chunks->keys.decode(chunk_key, chunks->rank);
-  return index ? find_chunk(array, *index) : std::nullopt;
 }
 
 std::optional<IcechunkStore::Place> IcechunkStore::find_chunk(

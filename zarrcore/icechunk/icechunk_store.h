@@ -151,7 +151,6 @@ class IcechunkStore final : public Store {
   // Returns true if locate() need not read a manifest.
   bool knows_place(std::string_view key);
   std::shared_ptr<const Manifest> read_manifest(const std::string& id) const;
-  std::optional<Place> locate_chunk(std::size_t array, std::string_view chunk_key);
   std::string container_url(const std::string& name);
   // Calls `body` with errors that name the array and the chunk.
   template <typename Body>

@@ -12,6 +12,10 @@ namespace {
 // No URL is longer.
 constexpr std::uint64_t kMaxLocationSize = 64 << 10;
 
+// How locations are compressed.
+constexpr std::uint8_t kPlainLocations = 0;
+constexpr std::uint8_t kZstdLocations = 1;
+
 // The ids of fields.
 namespace manifest_field {
 constexpr unsigned kId = 0;
@@ -66,6 +70,46 @@ void check_reference(const ChunkReference& reference) {
   if (reference.kind == ChunkReference::Kind::external && reference.object.empty()) {
     throw Error("the reference to the chunk names no place");
   }
+}
+
+FlatTarget write_reference(FlatBuilder& builder, std::span<const std::uint64_t> index,
+                           const ChunkReference& reference) {
+  FlatFields fields;
+  fields.offset(manifest_field::kIndex, builder.numbers<std::uint32_t>(index));
+  if (reference.kind == ChunkReference::Kind::inlined) {
+    fields.offset(manifest_field::kInline, builder.bytes(reference.bytes));
+  } else {
+    fields.number(manifest_field::kLength, reference.length);
+  }
+  if (reference.kind == ChunkReference::Kind::native) {
+    fields.structure(manifest_field::kChunkId, parse_id<ObjectId>(reference.object));
+  }
+  if (reference.kind == ChunkReference::Kind::external) {
+    fields.offset(manifest_field::kLocation, builder.text(reference.object));
+    if (!reference.etag.empty()) {
+      fields.offset(manifest_field::kEtag, builder.text(reference.etag));
+    }
+    if (reference.last_modified != 0) {
+      fields.number(manifest_field::kLastModified, reference.last_modified);
+    }
+  }
+  if (reference.offset != 0) fields.number(manifest_field::kOffset, reference.offset);
+  return builder.table(fields);
+}
+
+Buffer make_manifest(FlatBuilder& builder, const ObjectId& id, const NodeId& array,
+                     FlatTarget references, int format) {
+  const auto write_array = [&](const NodeId& node) {
+    return builder.table(FlatFields()
+                             .structure(manifest_field::kNodeId, node)
+                             .offset(manifest_field::kReferences, references));
+  };
+  const FlatTarget root = builder.table(
+      FlatFields()
+          .structure(manifest_field::kId, id)
+          .offset(manifest_field::kArrays, builder.vector(std::span(&array, 1), write_array))
+          .number(manifest_field::kCompression, kPlainLocations));
+  return make_envelope(builder.finish(root), FileType::manifest, format);
 }
 
 Manifest::Manifest(ByteSpan file, std::string_view id)
@@ -152,11 +196,12 @@ ChunkReference Manifest::make_reference(const FlatTable& table) const {
   if (const auto location = table.text(manifest_field::kLocation)) {
     reference.object = *location;
   } else if (const auto compressed = table.bytes(manifest_field::kCompressedLocation)) {
-    switch (const auto compression = root_.number<std::uint8_t>(manifest_field::kCompression, 1)) {
-      case 0:
+    switch (const auto compression =
+                root_.number<std::uint8_t>(manifest_field::kCompression, kZstdLocations)) {
+      case kPlainLocations:
         reference.object = text_of(*compressed);
         break;
-      case 1:
+      case kZstdLocations:
         reference.object = decompress_zstd(*compressed, kMaxLocationSize, dictionary_.get()).text();
         break;
       default:

@@ -33,6 +33,14 @@ struct ChunkReference {
 // Throws Error unless a manifest can hold the reference.
 void check_reference(const ChunkReference& reference);
 
+// Writes a reference to a chunk for make_manifest().
+FlatTarget write_reference(FlatBuilder& builder, std::span<const std::uint64_t> index,
+                           const ChunkReference& reference);
+// The file of a manifest of one array. `references` is the vector of all references, in the order
+// of chunks.
+Buffer make_manifest(FlatBuilder& builder, const ObjectId& id, const NodeId& array,
+                     FlatTarget references, int format);
+
 // Safe to use from several threads at once.
 class Manifest {
  public:

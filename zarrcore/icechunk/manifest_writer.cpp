@@ -1,8 +1,6 @@
 #include "zarrcore/icechunk/manifest_writer.h"
 
 #include <algorithm>
-#include <array>
-#include <functional>
 
 #include "zarrcore/icechunk/flatbuffers.h"
 #include "zarrcore/icechunk/mutable_file.h"
@@ -38,27 +36,6 @@ struct Hull {
     return true;
   }
 };
-
-FlatTarget write_reference(FlatBuilder& builder, const Index& index,
-                           const ChunkReference& reference) {
-  FlatFields fields;
-  fields.offset(0, builder.numbers<std::uint32_t>(index));
-  if (reference.kind == ChunkReference::Kind::inlined) {
-    fields.offset(1, builder.bytes(reference.bytes));
-  } else {
-    fields.number(3, reference.length);
-  }
-  if (reference.kind == ChunkReference::Kind::native) {
-    fields.structure(4, parse_id<ObjectId>(reference.object));
-  }
-  if (reference.kind == ChunkReference::Kind::external) {
-    fields.offset(5, builder.text(reference.object));
-    if (!reference.etag.empty()) fields.offset(6, builder.text(reference.etag));
-    if (reference.last_modified != 0) fields.number(7, reference.last_modified);
-  }
-  if (reference.offset != 0) fields.number(2, reference.offset);
-  return builder.table(fields);
-}
 
 }  // namespace
 
@@ -220,15 +197,7 @@ ManifestPart ManifestWriter::put_one(const Sources& sources, std::span<const Ent
     return write_reference(builder, index,
                            source.reference(sources.old_array, memory_size(entry.place)));
   });
-  const FlatTarget array =
-      builder.table(FlatFields().structure(0, sources.array).offset(1, references));
-  constexpr std::uint8_t kPlainLocations = 0;
-  const FlatTarget root =
-      builder.table(FlatFields()
-                        .structure(0, id)
-                        .offset(1, builder.vector(std::array{array}, std::identity()))
-                        .number(3, kPlainLocations));
-  const Buffer file = make_envelope(builder.finish(root), FileType::manifest, format_);
+  const Buffer file = make_manifest(builder, id, sources.array, references, format_);
   put_file(files_, "manifests", id, file.span());
   written_[part.id] = {file.size(), static_cast<std::uint32_t>(entries.size())};
   return part;
