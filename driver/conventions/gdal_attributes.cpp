@@ -20,36 +20,34 @@ constexpr std::string_view kAuthority = "EPSG:";
 constexpr const char* kShownRegistration = "spatial:registration";
 constexpr const char* kUrl = "http://www.opengis.net/def/crs/EPSG/0/";
 
-// The member `dimension_references`, or `dimrefs` of older versions.
+// The first of these members that exists: older versions have other names.
+const Json* find_any(const Json& object, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const Json* member = find_member(object, name)) return member;
+  }
+  return nullptr;
+}
+
 const Json* find_references(const Json& holder) {
-  for (const char* array_key : {"_nczarr_array", "_NCZARR_ARRAY"}) {
-    const Json* array = find_member(holder, array_key);
-    if (array == nullptr) continue;
-    for (const char* key : {"dimension_references", "dimrefs"}) {
-      if (const Json* references = find_member(*array, key)) return references;
-    }
+  for (const char* key : {"_nczarr_array", "_NCZARR_ARRAY"}) {
+    const Json* array = find_member(holder, key);
+    const Json* found =
+        array != nullptr ? find_any(*array, {"dimension_references", "dimrefs"}) : nullptr;
+    if (found != nullptr) return found;
   }
   return nullptr;
 }
 
 const Json* find_group(const zarrcore::GroupMetadata& group) {
-  for (const Json* holder : {&group.attributes, &group.unknown_members}) {
-    for (const char* key : {"_nczarr_group", "_NCZARR_GROUP"}) {
-      if (const Json* found = find_member(*holder, key)) return found;
-    }
-  }
-  return nullptr;
+  const Json* found = find_any(group.attributes, {"_nczarr_group", "_NCZARR_GROUP"});
+  return found != nullptr ? found
+                          : find_any(group.unknown_members, {"_nczarr_group", "_NCZARR_GROUP"});
 }
 
-// Finds a member by its name, or by the name in older versions.
 const Json* find_group_member(const zarrcore::GroupMetadata& group,
                               std::initializer_list<const char*> names) {
   const Json* found = find_group(group);
-  if (found == nullptr) return nullptr;
-  for (const char* name : names) {
-    if (const Json* member = find_member(*found, name)) return member;
-  }
-  return nullptr;
+  return found != nullptr ? find_any(*found, names) : nullptr;
 }
 
 bool is_reference(const Json& value) {

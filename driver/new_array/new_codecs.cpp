@@ -105,14 +105,6 @@ CodecMetadata make_delta(const DataType& type, const NewArrayRules& rules,
   return {"numcodecs.delta", {{"dtype", *zarrcore::format_numpy_type(delta.type, delta.endian)}}};
 }
 
-Codecs make_array_filters(const DataType& type, std::size_t rank, const NewArrayRules& rules,
-                          const CreationOptions& options) {
-  Codecs filters;
-  if (options.is_given("KEEPBITS") && rank > 1) filters.push_back(make_bitround(type, options));
-  if (options.is("FILTER", "DELTA")) filters.push_back(make_delta(type, rules, options));
-  return filters;
-}
-
 CodecMetadata make_blosc(std::uint64_t item_size, const CreationOptions& options) {
   // Blosc shuffles items of up to 255 bytes.
   if (item_size > 255) item_size = 1;
@@ -262,7 +254,9 @@ Codecs make_chunk_codecs(const DataType& type, std::size_t rank, const NewArrayR
   if (is_shuffled && type.is_variable()) {
     throw not_for_type("FILTER=SHUFFLE", type, "the length of its elements varies");
   }
-  Codecs filters = make_array_filters(type, rank, rules, options);
+  Codecs filters;
+  if (options.is_given("KEEPBITS") && rank > 1) filters.push_back(make_bitround(type, options));
+  if (options.is("FILTER", "DELTA")) filters.push_back(make_delta(type, rules, options));
   if (is_zfp && (is_shuffled || !filters.empty())) {
     throw Error("creation option COMPRESS=ZFP excludes FILTER and KEEPBITS");
   }

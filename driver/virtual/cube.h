@@ -22,7 +22,7 @@ struct CubeOptions {
   // The name of the dimension along which files are stacked: by their times, or else each in turn.
   // Empty for a mosaic without such a dimension, unless the files have times ("time").
   std::string dimension = {};
-  // Where the times are: in the names of the files (see time_pattern.h), or in a metadata item of
+  // Where the times are: in the names of the files (see find_time()), or in a metadata item of
   // the dataset or of each band. Bands with times of their own are steps of the stack. With both,
   // the pattern is for the item. GRIB files have the item GRIB_VALID_TIME, which is used if
   // nothing is said of dimension and times.

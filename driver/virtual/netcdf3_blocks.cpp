@@ -90,19 +90,19 @@ class Netcdf3Header {
   // The next bytes. The file is read in larger parts, as most fields are small.
   const std::byte* take(std::uint64_t size) {
     constexpr std::uint64_t kPart = 64 << 10;
-    if (at_ > file_size_ || size > file_size_ - at_) throw Error("its header is too short");
-    if (at_ < part_start_ || at_ + size > part_start_ + part_.size()) {
-      part_ = read_bytes(file_, at_, std::min(std::max(size, kPart), file_size_ - at_));
-      part_start_ = at_;
+    const std::uint64_t start = skip(size);
+    if (start < part_start_ || at_ > part_start_ + part_.size()) {
+      part_ = read_bytes(file_, start, std::min(std::max(size, kPart), file_size_ - start));
+      part_start_ = start;
     }
-    const std::byte* const bytes = part_.data() + (at_ - part_start_);
-    at_ += size;
-    return bytes;
+    return part_.data() + (start - part_start_);
   }
 
-  void skip(std::uint64_t size) {
+  // Returns where the skipped bytes begin.
+  std::uint64_t skip(std::uint64_t size) {
     if (at_ > file_size_ || size > file_size_ - at_) throw Error("its header is too short");
     at_ += size;
+    return at_ - size;
   }
 
   std::uint32_t u32() { return zarrcore::load_integer<std::uint32_t>(take(4), Endian::big); }

@@ -1,9 +1,9 @@
-#include "driver/virtual/time_pattern.h"
-
+// Times in the names and metadata of files.
 #include <algorithm>
 #include <chrono>
 #include <iterator>
 
+#include "driver/virtual/cube_array.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
