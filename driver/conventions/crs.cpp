@@ -1,5 +1,4 @@
-#include "driver/conventions/crs.h"
-
+// The CRS of an array: the rules by which one of several statements is chosen.
 #include <cpl_error.h>
 #include <cpl_port.h>
 

@@ -1,11 +1,12 @@
 #include "driver/conventions/packing.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "zarrcore/base/endian.h"
@@ -177,29 +178,19 @@ DataType seen_type(const ArrayMetadata& array) {
 }
 
 std::string time_units(const zarrcore::DataType& type) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kWords{
-      {{"Y", "years"},
-       {"M", "months"},
-       {"W", "weeks"},
-       {"D", "days"},
-       {"h", "hours"},
-       {"m", "minutes"},
-       {"s", "seconds"},
-       {"ms", "milliseconds"},
-       {"us", "microseconds"},
-       {"μs", "microseconds"},
-       {"ns", "nanoseconds"},
-       {"ps", "picoseconds"},
-       {"fs", "femtoseconds"},
-       {"as", "attoseconds"}}};
-  const auto word = std::ranges::find(kWords, std::string_view(type.time_unit.name),
-                                      &std::pair<std::string_view, std::string_view>::first);
-  if (!type.is_time() || word == kWords.end()) return {};
-  std::string units = type.time_unit.count == 1
-                          ? std::string(word->second)
-                          : std::to_string(type.time_unit.count) + ' ' + std::string(word->second);
-  if (type.kind == TypeKind::datetime) units += " since 1970-01-01";
-  return units;
+  static constexpr std::pair<std::string_view, const char*> kWords[] = {
+      {"Y", "years"},         {"M", "months"},        {"W", "weeks"},        {"D", "days"},
+      {"h", "hours"},         {"m", "minutes"},       {"s", "seconds"},      {"ms", "milliseconds"},
+      {"us", "microseconds"}, {"μs", "microseconds"}, {"ns", "nanoseconds"}, {"ps", "picoseconds"},
+      {"fs", "femtoseconds"}, {"as", "attoseconds"}};
+  if (!type.is_time()) return {};
+  for (const auto& [name, word] : kWords) {
+    if (type.time_unit.name != name) continue;
+    const std::int64_t count = type.time_unit.count;
+    return (count == 1 ? "" : std::to_string(count) + ' ') + word +
+           (type.kind == TypeKind::datetime ? " since 1970-01-01" : "");
+  }
+  return {};
 }
 
 Packing read_packing(const ArrayMetadata& array) {

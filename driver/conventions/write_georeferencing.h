@@ -1,4 +1,4 @@
-// Writes an array's CRS and geotransform: the inverse of crs.h and position.h. A pure function
+// Writes an array's CRS and geotransform: the inverse of position.h. A pure function
 // computes the changes; the owner of the store applies them.
 //
 // Three conventions differ in how they store the CRS:

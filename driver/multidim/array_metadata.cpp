@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "driver/conventions/crs.h"
 #include "driver/conventions/evidence.h"
 #include "driver/conventions/gdal_attributes.h"
+#include "driver/conventions/position.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/georeferencing.h"

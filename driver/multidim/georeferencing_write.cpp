@@ -3,7 +3,7 @@
 #include <set>
 #include <vector>
 
-#include "driver/conventions/crs.h"
+#include "driver/conventions/position.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/georeferencing.h"

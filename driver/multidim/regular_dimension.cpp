@@ -4,8 +4,8 @@
 
 #include "driver/conventions/axis.h"
 #include "driver/conventions/cf/attributes.h"
-#include "driver/conventions/crs.h"
 #include "driver/conventions/evidence.h"
+#include "driver/conventions/position.h"
 #include "driver/conventions/zarr_conventions.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/attribute.h"

@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "driver/conventions/crs.h"
 #include "driver/conventions/healpix.h"
+#include "driver/conventions/position.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/georeferencing.h"
 #include "zarrcore/base/error.h"

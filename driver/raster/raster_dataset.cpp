@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "driver/conventions/crs.h"
+#include "driver/conventions/position.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/georeferencing.h"
 #include "driver/raster/raster_band.h"

@@ -2,7 +2,7 @@
 // are read from the sidecar, else from the store.
 #include <algorithm>
 
-#include "driver/conventions/crs.h"
+#include "driver/conventions/position.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/multidim/georeferencing.h"
 #include "driver/raster/raster_dataset.h"

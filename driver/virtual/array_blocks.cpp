@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "driver/types/type_mapping.h"
-#include "driver/virtual/raw_blocks.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "driver/stores/vsi/vsi_file.h"
-#include "driver/virtual/raw_blocks.h"
+#include "driver/virtual/array_blocks.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"

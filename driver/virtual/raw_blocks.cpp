@@ -1,5 +1,3 @@
-#include "driver/virtual/raw_blocks.h"
-
 #include <cpl_string.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/gdal/messages.h"
+#include "driver/virtual/array_blocks.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 

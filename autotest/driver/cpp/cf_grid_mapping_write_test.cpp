@@ -6,7 +6,7 @@
 #include <string>
 
 #include "autotest/driver/cpp/grid_mapping.h"
-#include "driver/conventions/crs.h"
+#include "driver/conventions/position.h"
 
 namespace gdal_zarr::test::cf_grid_mapping_write_test {
 namespace {

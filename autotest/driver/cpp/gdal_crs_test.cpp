@@ -1,8 +1,8 @@
 // GDAL's attribute `_CRS`, and `crs`, which repeats it for other programs.
 #include <gtest/gtest.h>
 
-#include "driver/conventions/crs.h"
 #include "driver/conventions/gdal_attributes.h"
+#include "driver/conventions/position.h"
 
 namespace gdal_zarr::test::gdal_crs_test {
 namespace {
