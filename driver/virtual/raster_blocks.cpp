@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
@@ -79,7 +80,8 @@ BlockDecoder::BlockDecoder(const BlockLayout& layout)
 Buffer BlockDecoder::decode(const Reference& block, std::span<const std::uint64_t> count) {
   const Buffer encoded = block.target.empty() ? Buffer::copy_of(block.value.span())
                                               : files_.get(block, chain_.max_encoded_size());
-  const zarrcore::DecodedChunk decoded = chain_.decode(encoded.span());
+  zarrcore::DecodedChunk decoded = chain_.decode(encoded.span());
+  if (std::ranges::equal(count, chain_.spec().shape)) return std::move(decoded.elements);
   const std::uint64_t item_size = zero_.size();
   Buffer elements(*zarrcore::checked_product(count) * item_size);
   zarrcore::copy_strided(count, item_size, decoded.elements.data(),
