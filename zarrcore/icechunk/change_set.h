@@ -1,5 +1,6 @@
 // The nodes of a repository as a transaction has changed them, and the references to chunks that it
-// has changed. All of it is relative to a snapshot, the base, which nodes and chunks are taken from
+// has changed; the log of a commit, which says the same; and how the changes of two writers become
+// one set. All of it is relative to a snapshot, the base, which nodes and chunks are taken from
 // that have not changed.
 #pragma once
 
@@ -125,5 +126,38 @@ class ChangeSet {
 };
 
 NodeId node_id(const Snapshot& snapshot, std::size_t node);
+
+// The log of a commit: a file that says what the snapshot has changed.
+
+// Chunks of arrays that came from others are in `copied`, by their numbers.
+Buffer make_log(const ObjectId& id, int format, const ChangeSet& changes,
+                const std::map<NodeId, std::vector<std::uint64_t>>& copied);
+// The log of a commit that changed nothing.
+Buffer make_empty_log(const ObjectId& id, int format);
+
+// The chunks that a commit has changed, in order, by the ids of their arrays; without the chunks of
+// an array that is not wanted.
+using ChangedChunks = std::map<NodeId, std::vector<std::vector<std::uint64_t>>>;
+void add_changed_chunks(ByteSpan log, const std::function<bool(const NodeId& array)>& is_wanted,
+                        ChangedChunks& chunks);
+
+// Changes of two writers that started from the same snapshot, made one. Nodes are known by their
+// ids; chunks by their array's id and their index.
+struct MergeOptions {
+  bool our_chunks_win = false;     // where both have changed a chunk
+  bool our_deletions_win = false;  // of what others have changed
+  // Nodes of `ours` as they were when that started, if it did not start from its base alone.
+  GivenNodes given = {};
+  // Returns true if the references at two places of the log are to the same bytes; without it, none
+  // are.
+  std::function<bool(std::uint64_t ours, std::uint64_t theirs)> has_same_bytes = {};
+};
+
+// Applies the changes of `ours` to `theirs`, whose base is the same snapshot or a later one.
+// `their_chunks` are those that have changed in `theirs` since the base of `ours`. Returns what
+// contradicts, one sentence each; then `theirs` is in no useful state.
+std::vector<std::string> merge_changes(const ChangeSet& ours, ChangeSet& theirs,
+                                       const ChangedChunks& their_chunks,
+                                       const MergeOptions& options);
 
 }  // namespace zarrcore::icechunk

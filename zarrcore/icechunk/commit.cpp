@@ -5,11 +5,9 @@
 
 #include "zarrcore/base/path.h"
 #include "zarrcore/icechunk/manifest_writer.h"
-#include "zarrcore/icechunk/merge.h"
 #include "zarrcore/icechunk/mutable_file.h"
 #include "zarrcore/icechunk/repository_info.h"
 #include "zarrcore/icechunk/transaction.h"
-#include "zarrcore/icechunk/transaction_log.h"
 
 namespace zarrcore::icechunk {
 namespace {

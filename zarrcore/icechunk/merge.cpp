@@ -1,9 +1,9 @@
-#include "zarrcore/icechunk/merge.h"
-
+// How the changes of two writers become one set.
 #include <utility>
 
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
+#include "zarrcore/icechunk/change_set.h"
 
 namespace zarrcore::icechunk {
 namespace {

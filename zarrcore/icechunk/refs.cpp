@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "zarrcore/base/path.h"
+#include "zarrcore/icechunk/change_set.h"
 #include "zarrcore/icechunk/icechunk_store.h"
 #include "zarrcore/icechunk/mutable_file.h"
 #include "zarrcore/icechunk/repository_info.h"
-#include "zarrcore/icechunk/transaction_log.h"
 
 namespace zarrcore::icechunk {
 namespace {

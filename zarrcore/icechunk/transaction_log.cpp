@@ -1,11 +1,11 @@
-#include "zarrcore/icechunk/transaction_log.h"
-
+// The log of a commit.
 #include <algorithm>
 #include <array>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "zarrcore/icechunk/change_set.h"
 #include "zarrcore/icechunk/flatbuffers.h"
 
 namespace zarrcore::icechunk {
