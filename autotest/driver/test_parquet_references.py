@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from osgeo import gdal
+from webserver import serve
 
 STORES = Path(__file__).parent.parent / "fixtures/stores/kerchunk_parquet"
 NAMES = sorted(path.name for path in STORES.glob("*.parq"))
@@ -65,6 +66,13 @@ def test_names_of_parts():
 def test_in_an_archive(tmp_path):
     shutil.make_archive(str(tmp_path / "refs"), "zip", STORES)
     check(f"/vsizip/{tmp_path}/refs.zip/deltas.parq")
+
+
+def test_urls_with_a_query(monkeypatch):
+    with serve(STORES, monkeypatch) as server:
+        check(f'ZARR:"/vsicurl/{server.url}/pyarrow_5.parq?sig=1"')
+        queries = [path.partition("?")[2] for path, _ in server.requests if "refs." in path]
+    assert queries and set(queries) == {"sig=1"}
 
 
 def test_a_missing_file_of_references_is_missing_chunks(store):

@@ -5,9 +5,9 @@
 #include "autotest/fuzz/gdal_checks.h"
 #include "autotest/fuzz/input.h"
 #include "driver/codecs/grib_message.h"
-#include "driver/codecs/image_headers.h"
+#include "driver/codecs/image_files.h"
 #include "driver/stores/vsi/vsi_file.h"
-#include "driver/stores/vsi/zip_directory.h"
+#include "driver/stores/vsi/zip_archive.h"
 #include "driver/virtual/raster_blocks.h"
 
 namespace zarrcore::fuzz {
@@ -43,10 +43,16 @@ void check_grib(ByteSpan chunk) {
 }
 
 void check_jpeg(ByteSpan chunk) {
-  const auto image = gdal_zarr::make_jpeg(chunk, {});
-  const auto again = gdal_zarr::make_jpeg(image.bytes.span(), {});
-  check(again.components == image.components && again.bytes.text() == image.bytes.text(),
+  const auto image = gdal_zarr::make_jpeg_file(chunk, Json::object(), {});
+  const auto again = gdal_zarr::make_jpeg_file(image.bytes.span(), Json::object(), {});
+  check(again.has_four_colors == image.has_four_colors && again.bytes.text() == image.bytes.text(),
         "a complete image does not change");
+}
+
+void check_gif(ByteSpan chunk) {
+  const ChunkSpec spec{{kManyPoints}, DataType(), {std::byte{0}}};
+  check(gdal_zarr::make_gif_file(chunk, Json::object(), spec).bytes.size() == chunk.size(),
+        "the file of a GIF is its chunk");
 }
 
 void check_lerc(ByteSpan chunk) {
@@ -129,7 +135,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 'z':
         return check_archive(chunk);
       default:
-        return gdal_zarr::check_gif(chunk, kManyPoints);
+        return check_gif(chunk);
     }
   });
   return 0;

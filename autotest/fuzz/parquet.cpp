@@ -1,7 +1,7 @@
 // A file of references in Parquet: it is a table of references, or an error. What the writer makes
 // of the table is the same table.
 #include "autotest/fuzz/input.h"
-#include "driver/stores/references/reference_table.h"
+#include "driver/stores/references/parquet_references.h"
 
 namespace zarrcore::fuzz {
 namespace {

@@ -9,13 +9,13 @@ namespace zarrcore::fuzz {
 namespace {
 
 void find_all(const gdal_zarr::References& references, const std::string& prefix) {
-  const DirectoryListing below = references.list(prefix);
+  const DirectoryListing below = references.list(prefix, 0);
   for (const std::string& key : below.keys) references.find(join_path(prefix, key));
   for (const std::string& name : below.prefixes) {
     for (const char* chunk : {"0", "0.0", "c/0/0", "18446744073709551615.1"}) {
       succeeds([&] { references.find(join_path(join_path(prefix, name), chunk)); });
     }
-    references.list_all(join_path(prefix, name), 1000);
+    references.list(join_path(prefix, name), 1000);
     find_all(references, join_path(prefix, name));
   }
 }

@@ -1,10 +1,10 @@
-#include "driver/codecs/grib_grid.h"
-
+// Where the points of a grid are.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <string>
 
+#include "driver/codecs/grib_message.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {

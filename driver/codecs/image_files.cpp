@@ -1,81 +1,177 @@
 #include "driver/codecs/image_files.h"
 
-#include <cpl_port.h>
-
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "driver/codecs/image_headers.h"
 #include "zarrcore/base/checked_math.h"
-#include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/registry.h"
 
 namespace gdal_zarr {
-namespace {
 
 using zarrcore::Buffer;
 using zarrcore::ByteSpan;
 using zarrcore::ChunkSpec;
+using zarrcore::Endian;
 using zarrcore::Error;
 using zarrcore::Json;
 using zarrcore::Shape;
 
-// The names and numbers that imagecodecs accepts.
-JpegColors colors_option(const Json& configuration, std::string_view key) {
-  struct Name {
-    std::string_view name;
-    JpegColors colors;
-  };
-  static constexpr Name kNames[] = {
-      {"UNKNOWN", JpegColors::unknown}, {"GRAY", JpegColors::gray},
-      {"GRAYSCALE", JpegColors::gray},  {"MINISBLACK", JpegColors::gray},
-      {"MINISWHITE", JpegColors::gray}, {"RGB", JpegColors::rgb},
-      {"YCBCR", JpegColors::ycbcr},     {"CMYK", JpegColors::cmyk},
-      {"SEPARATED", JpegColors::cmyk},  {"YCCK", JpegColors::ycck},
-  };
-  const Json* value = zarrcore::find_member(configuration, key);
-  if (value == nullptr || value->is_null()) return JpegColors::unknown;
-  if (value->is_number_integer() && *value >= 0 && *value <= 5) {
-    return static_cast<JpegColors>(value->get<int>());
+ImageFile make_gif_file(ByteSpan chunk, const Json& /*configuration*/, const ChunkSpec& spec) {
+  if (!has_text_at(chunk, 0, "GIF87a") && !has_text_at(chunk, 0, "GIF89a")) {
+    throw Error("the chunk does not start as a GIF image");
   }
-  if (value->is_string()) {
-    const auto& text = value->get_ref<const std::string&>();
-    for (const Name& name : kNames) {
-      if (EQUAL(text.c_str(), std::string(name.name).c_str())) return name.colors;
+  const auto byte = [&](std::size_t at) {
+    return integer_at<std::uint8_t>(chunk, at, Endian::little);
+  };
+  const auto word = [&](std::size_t at) {
+    return integer_at<std::uint16_t>(chunk, at, Endian::little);
+  };
+  const auto skip_colors = [](std::size_t at, std::uint8_t flags) {
+    return (flags & 0x80) != 0 ? at + (std::size_t{6} << (flags & 7)) : at;
+  };
+  const auto skip_blocks = [&](std::size_t at) {
+    while (byte(at) != 0) at += std::size_t{1} + byte(at);
+    return at + 1;
+  };
+  const std::uint16_t width = word(6);
+  const std::uint16_t height = word(8);
+  constexpr std::uint8_t kExtension = 0x21;
+  constexpr std::uint8_t kImage = 0x2C;
+  constexpr std::uint8_t kTrailer = 0x3B;
+  int images = 0;
+  for (std::size_t at = skip_colors(13, byte(10)); byte(at) != kTrailer;) {
+    if (byte(at) == kExtension) {
+      at = skip_blocks(at + 2);
+      continue;
+    }
+    if (byte(at) != kImage) throw Error("the GIF is damaged");
+    if (word(at + 1) != 0 || word(at + 3) != 0 || word(at + 5) != width || word(at + 7) != height) {
+      throw Error("the GIF holds an image that does not cover its screen");
+    }
+    if (++images > 1) throw Error("the GIF holds several images");
+    at = skip_blocks(skip_colors(at + 10, byte(at + 9)) + 1);
+  }
+  if (images == 0) throw Error("the GIF holds no image");
+  if (std::uint64_t{width} * height > spec.byte_count()) {
+    throw Error("the GIF holds " + std::to_string(height) + " x " + std::to_string(width) +
+                " pixels, more than the chunk");
+  }
+  return {Buffer::copy_of(chunk)};
+}
+
+Buffer make_tiff(ByteSpan strip, const StripImage& image) {
+  constexpr std::uint16_t kShort = 3;
+  constexpr std::uint16_t kLong = 4;
+  struct Tag {
+    std::uint16_t number;
+    std::uint16_t type;
+    std::vector<std::uint32_t> values;
+  };
+  const std::size_t samples = std::size_t{image.samples} + (image.has_mask ? 1 : 0);
+  const bool is_fax = image.bits == 1;
+  // Extra samples: 0 is not specified, 2 a mask.
+  std::vector<std::uint32_t> extra(samples - 1, 0);
+  if (image.has_mask) extra.back() = 2;
+  std::vector<Tag> tags{
+      {256, kLong, {image.width}},
+      {257, kLong, {image.height}},
+      {258, kShort, std::vector<std::uint32_t>(samples, image.bits)},
+      {259, kShort, {image.compression}},
+      {262, kShort, {is_fax ? 0u : 1u}},
+      {273, kLong, {8}},
+      {277, kShort, {static_cast<std::uint32_t>(samples)}},
+      {278, kLong, {image.height}},
+      {279, kLong, {static_cast<std::uint32_t>(strip.size())}},
+      {284, kShort, {1}},
+  };
+  if (image.compression == 3) tags.push_back({292, kLong, {image.fax_options}});
+  if (samples > 1) tags.push_back({338, kShort, extra});
+  tags.push_back({339, kShort, std::vector<std::uint32_t>(samples, image.sample_format)});
+  // LERC: the version of the library's format, and no compression around it.
+  if (image.compression == 34887) tags.push_back({50674, kLong, {4, 0}});
+
+  if (strip.empty()) throw Error("the chunk is empty");
+  constexpr std::size_t kMaxStrip = 0xFFFF0000 - (std::size_t{1} << 20);
+  if (strip.size() > kMaxStrip) throw Error("the chunk is too large for a TIFF");
+  const std::size_t padding = strip.size() % 2;
+  const std::size_t directory = 8 + strip.size() + padding;
+  std::size_t values_at = directory + 2 + 12 * tags.size() + 4;
+  ByteBuilder file;
+  file.add(std::uint32_t{0x002A4949}, Endian::little);
+  file.add(static_cast<std::uint32_t>(directory), Endian::little);
+  file.add(strip);
+  if (padding != 0) file.add(std::uint8_t{0}, Endian::little);
+  file.add(static_cast<std::uint16_t>(tags.size()), Endian::little);
+  ByteBuilder outside;  // values that do not fit the directory
+  for (const Tag& tag : tags) {
+    ByteBuilder values;
+    for (const std::uint32_t value : tag.values) {
+      if (tag.type == kShort) {
+        values.add(static_cast<std::uint16_t>(value), Endian::little);
+      } else {
+        values.add(value, Endian::little);
+      }
+    }
+    file.add(tag.number, Endian::little);
+    file.add(tag.type, Endian::little);
+    file.add(static_cast<std::uint32_t>(tag.values.size()), Endian::little);
+    if (values.size() > 4) {
+      file.add(static_cast<std::uint32_t>(values_at + outside.size()), Endian::little);
+      outside.add(values.span());
+    } else {
+      while (values.size() < 4) values.add(std::uint8_t{0}, Endian::little);
+      file.add(values.span());
     }
   }
-  throw Error('"' + std::string(key) + "\" is " + zarrcore::excerpt(*value) +
-              ", not a colour space of JPEG images");
+  file.add(std::uint32_t{0}, Endian::little);
+  file.add(outside.span());
+  return file.buffer();
 }
 
-std::vector<std::byte> base64_option(const Json& configuration, std::string_view key) {
-  const auto text = zarrcore::text_option(configuration, key);
-  if (!text) return {};
-  auto bytes = zarrcore::decode_base64(*text);
-  if (!bytes) throw Error('"' + std::string(key) + "\" is not base64");
-  return std::move(*bytes);
-}
-
-}  // namespace
-
-ImageFile make_jpeg_file(ByteSpan chunk, const Json& configuration, const ChunkSpec& /*spec*/) {
-  const std::vector<std::byte> header = base64_option(configuration, "header");
-  const std::vector<std::byte> tables = base64_option(configuration, "tables");
-  JpegImage image =
-      make_jpeg(chunk, {header, tables, colors_option(configuration, "colorspace_jpeg"),
-                        colors_option(configuration, "colorspace_data")});
-  return {std::move(image.bytes), image.components == 4};
-}
-
-ImageFile make_gif_file(ByteSpan chunk, const Json& /*configuration*/, const ChunkSpec& spec) {
-  check_gif(chunk, spec.byte_count());
-  return {Buffer::copy_of(chunk)};
+StripImage read_lerc_header(ByteSpan blob) {
+  const auto number = [&](std::size_t at) {
+    return integer_at<std::uint32_t>(blob, at, Endian::little);
+  };
+  constexpr std::uint16_t kLerc = 34887;
+  if (has_text_at(blob, 0, "CntZImage ")) {
+    return {number(22), number(18), 1, 32, 3, kLerc, 0, false};
+  }
+  if (!has_text_at(blob, 0, "Lerc2 ")) throw Error("the chunk does not start as LERC");
+  const std::uint32_t revision = number(6);
+  if (revision < 1 || revision > 6) {
+    throw Error("the chunk is LERC of the unknown version 2." + std::to_string(revision));
+  }
+  std::size_t at = revision >= 3 ? 14 : 10;
+  const std::uint32_t height = number(at);
+  const std::uint32_t width = number(at + 4);
+  at += 8;
+  std::uint32_t depth = 1;
+  if (revision >= 4) {
+    depth = number(at);
+    at += 4;
+  }
+  const std::uint32_t valid = number(at);
+  const std::uint32_t size = number(at + 8);
+  const std::uint32_t type = number(at + 12);
+  if (size < blob.size() && has_text_at(blob, size, "Lerc2 ")) {
+    throw Error("the chunk holds several bands of LERC");
+  }
+  constexpr std::uint32_t kMaxDepth = 1000;
+  struct Type {
+    std::uint16_t bits;
+    std::uint16_t format;
+  };
+  constexpr Type kTypes[] = {{8, 2}, {8, 1}, {16, 2}, {16, 1}, {32, 2}, {32, 1}, {32, 3}, {64, 3}};
+  if (type >= std::size(kTypes) || depth == 0 || depth > kMaxDepth) {
+    throw Error("the header of the LERC chunk is damaged");
+  }
+  const Type& found = kTypes[type];
+  return {width, height, static_cast<std::uint16_t>(depth),    found.bits, found.format,
+          kLerc, 0,      valid < std::uint64_t{width} * height};
 }
 
 // A chunk may be compressed with zlib or Zstandard around LERC.

@@ -12,8 +12,8 @@
 #include "driver/commands/examined.h"
 #include "driver/entry/create.h"
 #include "driver/stores/icechunk/open_icechunk.h"
-#include "driver/stores/references/target_files.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/virtual/cube.h"
 #include "zarrcore/base/error.h"
 

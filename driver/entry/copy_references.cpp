@@ -10,8 +10,8 @@
 #include "driver/new_array/creation_options.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/open_store.h"
-#include "driver/stores/references/convert_references.h"
-#include "driver/stores/references/open_references.h"
+#include "driver/stores/references/reference_store.h"
+#include "driver/stores/references/reference_writer.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {

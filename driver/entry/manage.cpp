@@ -17,7 +17,7 @@
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
-#include "driver/stores/references/open_references.h"
+#include "driver/stores/references/reference_store.h"
 #include "driver/stores/references/reference_writer.h"
 #include "driver/stores/vsi/object_store.h"
 #include "driver/stores/vsi/vsi_call.h"

@@ -18,9 +18,9 @@
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/new_array/creation_options.h"
+#include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
-#include "driver/stores/name_prefixes.h"
-#include "driver/stores/references/open_references.h"
+#include "driver/stores/references/reference_store.h"
 #include "driver/stores/vsi/http_client.h"
 
 namespace gdal_zarr {

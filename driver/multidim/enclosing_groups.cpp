@@ -8,7 +8,7 @@
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/session.h"
-#include "driver/stores/references/open_references.h"
+#include "driver/stores/references/reference_store.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"

@@ -10,7 +10,7 @@
 #include "driver/multidim/georeferencing.h"
 #include "driver/raster/raster_band.h"
 #include "driver/stores/icechunk/open_icechunk.h"
-#include "driver/stores/references/open_references.h"
+#include "driver/stores/references/reference_store.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/path.h"
 

@@ -2,13 +2,18 @@
 
 #include <cpl_conv.h>
 #include <cpl_string.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <exception>
 #include <iterator>
 #include <string_view>
 #include <vector>
 
+#include "driver/gdal/compat.h"
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
@@ -245,6 +250,34 @@ std::string in_icechunk(const std::string& path, std::string_view rest) {
   return joined(format_icechunk_path(parse_icechunk_path(name)), rest);
 }
 
+// Names such as ICECHUNK:path as GDAL's file functions see them.
+class NamePrefix final : public VSIFilesystemHandler {
+ public:
+  OpenedFile Open(const char* /*name*/, const char* /*access*/, bool /*set_error*/,
+                  CSLConstList /*options*/) override {
+    errno = EISDIR;
+    return nullptr;
+  }
+
+  // GDAL also looks for files beside a dataset.
+  int Stat(const char* name, VSIStatBufL* status, int /*flags*/) override {
+    *status = {};
+    for (const std::string_view suffix : {".aux", ".aux.xml", ".ovr", ".msk", ".xml"}) {
+      const std::size_t length = std::strlen(name);
+      if (length > suffix.size() && EQUAL(name + length - suffix.size(), suffix.data())) {
+        errno = ENOENT;
+        return -1;
+      }
+    }
+    if (!repository_may_exist(name)) {
+      errno = ENOENT;
+      return -1;
+    }
+    status->st_mode = S_IFDIR;
+    return 0;
+  }
+};
+
 }  // namespace
 
 bool is_url_pipeline(const std::string& name) {
@@ -283,6 +316,21 @@ std::string path_of_pipeline(const std::string& name) {
   // It would be parsed again as the name of a subdataset.
   if (is_url_pipeline(path)) throw Error(name + ": paths with \"|\" cannot be opened");
   return path;
+}
+
+bool repository_may_exist(const char* name) {
+  try {
+    VSIStatBufL status;
+    const std::string path = parse_icechunk_path(name).repository;
+    return !VSIIsLocal(path.c_str()) || path.find("://") != std::string::npos ||
+           VSIStatExL(path.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
+  } catch (const std::exception&) {
+    return true;  // opening it says what is wrong with the name
+  }
+}
+
+void install_name_prefixes() {
+  install_file_system<NamePrefix>("ICECHUNK:");
 }
 
 }  // namespace gdal_zarr

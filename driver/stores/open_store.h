@@ -16,14 +16,14 @@ namespace gdal_zarr {
 //
 //   a folder
 //   x.zip, x.ozx, /vsizip/x.zip                      an archive; see vsi/zarr_folder.h
-//   x.sqlite                                         a database; see sqlite_store.h
+//   x.sqlite                                         a database; see foreign_stores.h
 //   x.json                                           references
 //   a folder with Parquet files                      references
 //   a folder with an Icechunk repository             its branch main
-//   a folder with levels of xcube                    see xcube_levels.h
+//   a folder with levels of xcube                    see foreign_stores.h
 //   /vsiicechunk/{folder?branch=NAME}/group          a version of it; see icechunk/open_icechunk.h
 //   /vsikerchunk_json_ref/{x.json}/group             references below a group; for other forms
-//   /vsikerchunk_parquet_ref/{folder}/group          see references/open_references.h
+//   /vsikerchunk_parquet_ref/{folder}/group          see references/reference_store.h
 //
 // With `lists_chunks`, folders and archives are listed instead of requesting chunks that may be
 // missing; references are not listed, because they state their chunks. What is known of the folder

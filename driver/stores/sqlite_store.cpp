@@ -1,5 +1,4 @@
-#include "driver/stores/sqlite_store.h"
-
+// Stores in SQLite databases; see foreign_stores.h.
 #include <cpl_conv.h>
 #include <cpl_string.h>
 #include <ogrsf_frmts.h>
@@ -10,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "driver/stores/references/target_files.h"
+#include "driver/stores/foreign_stores.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"

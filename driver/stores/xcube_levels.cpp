@@ -1,5 +1,4 @@
-#include "driver/stores/xcube_levels.h"
-
+// Pyramids of xcube; see foreign_stores.h.
 #include <cpl_conv.h>
 #include <cpl_port.h>
 #include <cpl_vsi.h>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/stores/foreign_stores.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/base/directory_listing.h"

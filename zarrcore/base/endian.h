@@ -64,6 +64,15 @@ void store_integer(Integer value, Endian endian, std::byte* bytes) {
   }
 }
 
+// Adds an integer to the end of a text or vector of bytes.
+template <typename Integer, typename Bytes>
+void append_integer(Bytes& bytes, Integer value, Endian endian) {
+  std::byte stored[sizeof(Integer)];
+  store_integer(value, endian, stored);
+  for (const std::byte byte : stored)
+    bytes.push_back(static_cast<typename Bytes::value_type>(byte));
+}
+
 // The unsigned integer of `size` bytes (1, 2, 4 or 8) in memory at `bytes`, which need not be
 // aligned.
 inline std::uint64_t load_unsigned(const std::byte* bytes, std::uint64_t size) {

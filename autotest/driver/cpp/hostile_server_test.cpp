@@ -24,8 +24,10 @@
 #include "autotest/driver/cpp/hostile_rows.h"
 #include "autotest/driver/cpp/store_requests.h"
 #include "driver/gdal/config_options.h"
+#include "driver/stores/vsi/absent_keys.h"
 #include "driver/stores/vsi/http_client.h"
-#include "driver/stores/vsi/http_store.h"
+#include "driver/stores/vsi/http_options.h"
+#include "driver/stores/vsi/vsi_store.h"
 
 namespace gdal_zarr::test::hostile_server_test {
 namespace {

@@ -1,7 +1,8 @@
 // Transfers of many threads at once, over connections that they share.
+#include "driver/stores/vsi/http_transfers.h"
+
 #include <gtest/gtest.h>
 
-#include "driver/stores/vsi/curl_library.h"
 #include "driver/stores/vsi/http_client.h"
 
 #if GDAL_ZARR_HAS_CURL

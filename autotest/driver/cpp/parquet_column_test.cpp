@@ -1,7 +1,5 @@
 // Columns of Parquet files in encodings that our writer does not use; the bytes are from the
 // specifications and from other writers.
-#include "driver/stores/references/parquet/parquet_column.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "driver/stores/references/parquet/parquet_encodings.h"
+#include "driver/stores/references/parquet/parquet_file.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr::test::parquet_column_test {

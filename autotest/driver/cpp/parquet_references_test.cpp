@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "driver/gdal/compat.h"
-#include "driver/stores/references/parquet/parquet_writer.h"
+#include "driver/stores/references/parquet/parquet_file.h"
 #include "driver/stores/references/reference_store.h"
 #include "zarrcore/base/error.h"
 
@@ -211,8 +211,8 @@ TEST_F(ParquetReferencesTest, HoldTheDocuments) {
   EXPECT_EQ(references->find("g/.zgroup")->value.text(), R"({"zarr_format":2})");
   EXPECT_FALSE(references->find("g/v/.zattrs"));
   EXPECT_FALSE(references->find("zarr.json"));
-  EXPECT_EQ(references->list("").keys, std::vector<std::string>{".zgroup"});
-  EXPECT_EQ(references->list("").prefixes, (std::vector<std::string>{"g", "scalar"}));
+  EXPECT_EQ(references->list("", 0).keys, std::vector<std::string>{".zgroup"});
+  EXPECT_EQ(references->list("", 0).prefixes, (std::vector<std::string>{"g", "scalar"}));
   EXPECT_TRUE(reads_.empty());
 }
 
@@ -227,15 +227,14 @@ TEST_F(ParquetReferencesTest, HaveOnlyTheChunksOfTheirArrays) {
 
 TEST_F(ParquetReferencesTest, ListChunksThatExist) {
   const auto references = make();
-  const auto below = references->list_all("g/v", 1000);
+  const auto below = references->list("g/v", 1000);
   EXPECT_EQ(below.keys,
             (std::vector<std::string>{".zarray", "0.0", "0.1", "0.2", "1.0", "1.1", "1.2", "2.0",
                                       "2.1", "2.2", "3.0", "3.1", "3.2"}));
   EXPECT_TRUE(below.prefixes.empty());
-  EXPECT_EQ(references->list_all("g/v", 2).keys,
-            (std::vector<std::string>{".zarray", "0.0", "0.1"}));
-  EXPECT_EQ(references->list_all("scalar", 9).keys, (std::vector<std::string>{".zarray", "0"}));
-  EXPECT_TRUE(references->list_all("g/v/0", 9).is_empty());
+  EXPECT_EQ(references->list("g/v", 2).keys, (std::vector<std::string>{".zarray", "0.0", "0.1"}));
+  EXPECT_EQ(references->list("scalar", 9).keys, (std::vector<std::string>{".zarray", "0"}));
+  EXPECT_TRUE(references->list("g/v/0", 9).is_empty());
   EXPECT_TRUE(references->has_below("g"));
   EXPECT_TRUE(references->has_below("g/v"));
   EXPECT_FALSE(references->has_below("g/v/0"));
@@ -245,12 +244,12 @@ TEST_F(ParquetReferencesTest, ListChunksThatExist) {
 TEST_F(ParquetReferencesTest, ListFoldersOfChunks) {
   const auto references = make(R"({"metadata": {"g/v/.zarray": {"shape": [2, 3, 9],
       "chunks": [1, 2, 5], "dimension_separator": "/"}}, "record_size": 4})");
-  EXPECT_EQ(references->list_all("g/v", 9).prefixes, (std::vector<std::string>{"0", "1"}));
-  EXPECT_EQ(references->list_all("g/v/1", 9).prefixes, (std::vector<std::string>{"0", "1"}));
-  EXPECT_EQ(references->list_all("g/v/1/1", 9).keys, (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(references->list("g/v", 9).prefixes, (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(references->list("g/v/1", 9).prefixes, (std::vector<std::string>{"0", "1"}));
+  EXPECT_EQ(references->list("g/v/1/1", 9).keys, (std::vector<std::string>{"0", "1"}));
   EXPECT_EQ(references->find("g/v/1/1/0")->target, "g/v/refs.1.parq#2");
   for (const char* prefix : {"g/v/2", "g/v/1/2", "g/v/1/1/0", "g/v/1/", "g/v/x", "g/v/1x"}) {
-    EXPECT_TRUE(references->list_all(prefix, 9).is_empty()) << prefix;
+    EXPECT_TRUE(references->list(prefix, 9).is_empty()) << prefix;
     EXPECT_FALSE(references->has_below(prefix)) << prefix;
   }
 }

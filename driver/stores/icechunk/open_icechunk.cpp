@@ -128,7 +128,8 @@ class IcechunkReferences final : public References {
     return reference;
   }
 
-  zarrcore::DirectoryListing list(std::string_view prefix) const override {
+  zarrcore::DirectoryListing list(std::string_view prefix,
+                                  std::uint64_t /*max_chunks*/) const override {
     return store_->list(prefix);
   }
   bool has_below(std::string_view prefix) const override {

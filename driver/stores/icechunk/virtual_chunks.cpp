@@ -93,14 +93,6 @@ std::string etag_of(const std::string& path) {
   return headers.FetchNameValueDef("ETag", "");
 }
 
-Reference part_of(std::string path, const zarrcore::ByteRange& range) {
-  Reference part;
-  part.target = std::move(path);
-  part.is_path = true;
-  part.offset = range.offset;
-  part.length = range.length;
-  return part;
-}
 }  // namespace
 
 std::string virtual_chunk_url(const std::string& path) {
@@ -171,14 +163,6 @@ std::vector<zarrcore::Buffer> VsiVirtualFiles::get_ranges(
     const VirtualFile& file, std::span<const zarrcore::ByteRange> ranges) {
   Reference whole;
   whole.target = resolve(file);
-  if (ranges.size() == 1) {
-    const Reference part = part_of(whole.target, ranges[0]);
-    if (auto value = neighbours_.take(part, ranges[0].length)) {
-      std::vector<zarrcore::Buffer> values;
-      values.push_back(*std::move(value));
-      return values;
-    }
-  }
   return targets_.get_ranges(whole, ranges);
 }
 
@@ -186,13 +170,16 @@ std::shared_ptr<void> VsiVirtualFiles::expect(std::span<const Part> parts) {
   std::vector<Reference> references;
   for (const Part& part : parts) {
     try {
-      references.push_back(part_of(targets_.resolve(target_of(part.file.url)), part.range));
+      Reference& reference = references.emplace_back();
+      reference.target = targets_.resolve(target_of(part.file.url));
+      reference.offset = part.range.offset;
+      reference.length = part.range.length;
     } catch (const Error&) {
       return nullptr;  // reading the chunk reports it
     }
     if (!is_network_path(references[0].target)) return nullptr;
   }
-  return neighbours_.expect(std::move(references));
+  return targets_.expect(std::move(references));
 }
 
 std::string VsiVirtualFiles::resolve(const VirtualFile& file) {

@@ -10,7 +10,6 @@
 #include <string>
 
 #include "driver/stores/icechunk/open_icechunk.h"
-#include "driver/stores/references/neighbour_reads.h"
 #include "driver/stores/references/reference.h"
 #include "driver/stores/references/target_files.h"
 #include "zarrcore/icechunk/icechunk_store.h"
@@ -60,7 +59,6 @@ class VsiVirtualFiles final : public zarrcore::icechunk::VirtualFiles {
   void check_is_unchanged(const std::string& path, const zarrcore::icechunk::VirtualFile& file);
 
   TargetFiles targets_;
-  NeighbourReads neighbours_{targets_};
   bool ignores_changes_;
   std::size_t parallel_requests_;
   std::mutex mutex_;

@@ -1,12 +1,8 @@
-#include "driver/stores/references/convert_references.h"
-
+// Turns Kerchunk references in JSON into references in Parquet files, also in a folder of the user.
 #include <cpl_conv.h>
-#include <cpl_multiproc.h>
 #include <cpl_vsi.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,12 +14,12 @@
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/messages.h"
 #include "driver/stores/references/json_references.h"
-#include "driver/stores/references/open_references.h"
 #include "driver/stores/references/parquet_references.h"
 #include "driver/stores/references/reference_store.h"
-#include "driver/stores/references/reference_table.h"
+#include "driver/stores/references/reference_writer.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
@@ -50,8 +46,7 @@ class ReferenceConversion {
   ReferenceConversion(const std::string& document, const std::string& folder)
       : references_(open_references(ReferenceKind::json, document, ReferenceCheck::strict)),
         json_(dynamic_cast<const JsonReferences&>(*references_)),
-        values_(references_, document),
-        targets_(absolute_path(document)),
+        values_(references_, absolute_path(document)),
         is_beside_(CPLGetPath(absolute_path(document).c_str()) ==
                    std::string(CPLGetPath(absolute_path(folder).c_str()))),
         store_(make_store(folder)) {}
@@ -68,7 +63,6 @@ class ReferenceConversion {
   std::shared_ptr<const References> references_;
   const JsonReferences& json_;
   ReferenceStore values_;
-  TargetFiles targets_;
   bool is_beside_;
   std::shared_ptr<zarrcore::Store> store_;
   std::string metadata_;  // the members of the object
@@ -107,13 +101,10 @@ void ReferenceConversion::add_chunk(std::string_view key) {
 }
 
 Reference ReferenceConversion::reference_of(std::string_view key) const {
-  auto reference = references_->find(key);
-  if (!reference->target.empty() && !is_beside_) {
-    // Fails for names that this GDAL does not know, which then stay as they are.
-    const bool is_url = reference->target.find("://") != std::string::npos;
-    if (!is_url) reference->target = targets_.resolve(reference->target);
-  }
-  return std::move(*reference);
+  auto reference = values_.find(key);
+  // URLs stay as they are: this GDAL may not know their protocols.
+  const bool is_url = reference->target.find("://") != std::string::npos;
+  return is_beside_ || is_url ? *std::move(reference) : values_.resolved(*std::move(reference));
 }
 
 void ReferenceConversion::put_record(
@@ -177,12 +168,6 @@ std::string copy_name(const std::string& document) {
          '_' + std::to_string(version->seconds) + ".parq";
 }
 
-std::string temporary_name() {
-  static std::atomic<unsigned> count{0};
-  return ".new-" + std::to_string(CPLGetCurrentProcessID()) + '-' + std::to_string(++count) + '-' +
-         std::to_string(std::chrono::system_clock::now().time_since_epoch().count());
-}
-
 bool is_complete(const std::string& folder) {
   return path_exists(folder + '/' + std::string(kReferenceMetadata));
 }
@@ -198,7 +183,7 @@ std::string find_or_make_copy(const std::string& document) {
     }
   }
   // Others may make the same copy at the same time: the first one stays.
-  const std::string temporary = folder + '/' + temporary_name();
+  const std::string temporary = partial_path(copy);
   convert_references(document, temporary, [](double /*done*/) { return true; });
   const VsiCall call;
   if (VSIRename(temporary.c_str(), copy.c_str()) == 0) return copy;

@@ -325,7 +325,8 @@ bool JsonReferences::has_below(std::string_view prefix) const {
   return it != entries_.end() && it->key.starts_with(start);
 }
 
-zarrcore::DirectoryListing JsonReferences::list(std::string_view prefix) const {
+zarrcore::DirectoryListing JsonReferences::list(std::string_view prefix,
+                                                std::uint64_t /*max_chunks*/) const {
   zarrcore::DirectoryListing listing = zarrcore::list_sorted(
       prefix, [this](std::string_view key) { return lower_bound(key); }, entries_.end(),
       [](const auto& entry) { return entry->key; });

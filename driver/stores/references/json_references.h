@@ -64,14 +64,14 @@ class Generator {
 
 class JsonReferences final : public References {
  public:
-  // Whether the document states its version, or is of version 0 regardless of its keys.
+  // The document states its version, or is of version 0 regardless of its keys.
   enum class Version : bool { stated, zero };
 
   // Throws zarrcore::Error when `document` is not a document of references.
   explicit JsonReferences(zarrcore::Buffer document, Version version = Version::stated);
 
   std::optional<Reference> find(std::string_view key) const override;
-  zarrcore::DirectoryListing list(std::string_view prefix) const override;
+  zarrcore::DirectoryListing list(std::string_view prefix, std::uint64_t max_chunks) const override;
   bool has_below(std::string_view prefix) const override;
   // Also throws if there is no Zarr among the keys.
   void check() const override;

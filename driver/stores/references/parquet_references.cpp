@@ -1,19 +1,24 @@
 #include "driver/stores/references/parquet_references.h"
 
-#include "driver/stores/references/target_files.h"
+#include <unordered_map>
+
+#include "driver/stores/references/parquet/parquet_file.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
+#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/metadata/documents.h"
 
 namespace gdal_zarr {
 namespace {
 
 using zarrcore::Buffer;
+using zarrcore::ByteSpan;
 using zarrcore::Error;
 using zarrcore::Json;
 
@@ -38,6 +43,32 @@ bool is_reference_metadata(std::string_view text) {
   }
 }
 
+constexpr std::uint64_t kMaxTableBytes = std::uint64_t{256} << 20;
+
+std::string_view text_of(ByteSpan bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// Some writers store the text that encodes bytes in JSON ("base64:…").
+Buffer inline_value(ByteSpan raw) {
+  constexpr std::string_view kBase64 = "base64:";
+  if (text_of(raw).starts_with(kBase64)) {
+    const auto bytes = zarrcore::decode_base64(text_of(raw).substr(kBase64.size()));
+    if (bytes) return Buffer::copy_of(*bytes);
+  }
+  return Buffer::copy_of(raw);
+}
+
+std::uint64_t checked_number(std::int64_t number, const char* name) {
+  if (number < 0) throw Error(std::string(name) + " is " + std::to_string(number));
+  return static_cast<std::uint64_t>(number);
+}
+
+std::int64_t stored_number(std::uint64_t number) {
+  if (number > INT64_MAX) throw Error(std::to_string(number) + " does not fit 63 bits");
+  return static_cast<std::int64_t>(number);
+}
+
 ReferenceTable read_table_file(const std::string& path) {
   return zarrcore::with_context(path, [&]() -> ReferenceTable {
     const File file = open_file(path);
@@ -52,6 +83,107 @@ ReferenceTable read_table_file(const std::string& path) {
 }
 
 }  // namespace
+
+void ReferenceTable::count_bytes(std::uint64_t bytes) {
+  byte_count_ += bytes;
+  if (byte_count_ > kMaxTableBytes) {
+    throw Error("its references take more than " + std::to_string(kMaxTableBytes) + " bytes");
+  }
+}
+
+ReferenceTable ReferenceTable::read(ByteSpan file) {
+  const ParquetFooter footer = read_parquet_footer(file);
+  const auto numbers = [&](std::string_view name) {
+    auto column = read_parquet_column(file, footer, name, ParquetKind::numbers);
+    if (!column) throw Error("it has no column " + std::string(name));
+    return *std::move(column);
+  };
+  ReferenceTable table;
+  const auto paths = read_parquet_column(file, footer, "path", ParquetKind::texts);
+  const auto values = read_parquet_column(file, footer, "raw", ParquetKind::texts);
+  if (!paths && !values) throw Error("it has neither a column path nor a column raw");
+  ParquetValues offsets;
+  ParquetValues sizes;
+  if (paths) {
+    offsets = numbers("offset");
+    sizes = numbers("size");
+  }
+  table.count_bytes(footer.row_count * sizeof(Row));
+  table.rows_.resize(footer.row_count);
+  std::unordered_map<std::string_view, std::uint32_t> known_paths;
+  for (std::uint64_t i = 0; i < table.rows_.size(); ++i) {
+    Row& row = table.rows_[i];
+    if (values && !values->is_null[i]) {
+      table.values_.push_back(inline_value(values->texts[i]));
+      table.count_bytes(sizeof(Buffer) + table.values_.back().size());
+      row.value = static_cast<std::uint32_t>(table.values_.size());
+      continue;
+    }
+    // Some writers store an empty text instead of no path.
+    if (!paths || paths->is_null[i] || paths->texts[i].empty()) continue;
+    const std::string_view path = text_of(paths->texts[i]);
+    const auto number = static_cast<std::uint32_t>(table.paths_.size() + 1);
+    const auto [it, is_new] = known_paths.emplace(path, number);
+    if (is_new) {
+      table.count_bytes(sizeof(std::string) + path.size());
+      table.paths_.emplace_back(path);
+    }
+    row = {it->second, 0, offsets.numbers[i], sizes.numbers[i]};
+  }
+  return table;
+}
+
+bool ReferenceTable::has(std::uint64_t row) const {
+  return row < rows_.size() && (rows_[row].value != 0 || rows_[row].path != 0);
+}
+
+std::optional<Reference> ReferenceTable::find(std::uint64_t row_number) const {
+  if (!has(row_number)) return std::nullopt;
+  const Row& row = rows_[row_number];
+  Reference reference;
+  if (row.value != 0) {
+    reference.value = Buffer::copy_of(values_[row.value - 1].span());
+    return reference;
+  }
+  reference.target = paths_[row.path - 1];
+  reference.offset = checked_number(row.offset, "offset");
+  const std::uint64_t size = checked_number(row.size, "size");
+  if (row.offset != 0 || size != 0) reference.length = size;
+  return reference;
+}
+
+std::string write_reference_table(const std::vector<std::optional<Reference>>& rows) {
+  std::vector<std::optional<std::string_view>> paths(rows.size());
+  std::vector<std::optional<std::string_view>> values(rows.size());
+  std::vector<std::int64_t> offsets(rows.size());
+  std::vector<std::int64_t> sizes(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i]) continue;
+    const Reference& reference = *rows[i];
+    if (reference.target.empty()) {
+      values[i] = reference.value.text();
+      continue;
+    }
+    paths[i] = reference.target;
+    if (!reference.length) {
+      if (reference.offset != 0) throw Error("an offset without a length cannot be stored");
+      continue;
+    }
+    offsets[i] = stored_number(reference.offset);
+    sizes[i] = stored_number(*reference.length);
+    // Both zero mean the whole file.
+    if (offsets[i] == 0 && sizes[i] == 0) {
+      paths[i].reset();
+      values[i] = std::string_view();
+    }
+  }
+  ParquetWriter writer(rows.size());
+  writer.add_texts("path", paths, ParquetWriter::Texts::utf8);
+  writer.add_numbers("offset", offsets);
+  writer.add_numbers("size", sizes);
+  writer.add_texts("raw", values, ParquetWriter::Texts::bytes);
+  return writer.finish();
+}
 
 ChunkNumbers::ChunkNumbers(std::string_view document) {
   const Json array = zarrcore::parse_json(document);
@@ -186,13 +318,10 @@ std::optional<Reference> ParquetReferences::find(std::string_view key) const {
   return table(place->array, *number)->find(*number % record_size_);
 }
 
-zarrcore::DirectoryListing ParquetReferences::list(std::string_view prefix) const {
-  return documents_->list(prefix);
-}
-
-zarrcore::DirectoryListing ParquetReferences::list_all(std::string_view prefix,
-                                                       std::uint64_t max_count) const {
-  zarrcore::DirectoryListing listing = documents_->list(prefix);
+zarrcore::DirectoryListing ParquetReferences::list(std::string_view prefix,
+                                                   std::uint64_t max_chunks) const {
+  zarrcore::DirectoryListing listing = documents_->list(prefix, max_chunks);
+  if (max_chunks == 0) return listing;
   const auto place = find_array(prefix);
   if (!place) return listing;
   std::shared_ptr<const ReferenceTable> current;
@@ -202,7 +331,7 @@ zarrcore::DirectoryListing ParquetReferences::list_all(std::string_view prefix,
     record = number / record_size_;
     return current->has(number % record_size_);
   };
-  place->chunks->list(place->chunk, max_count, exists, listing);
+  place->chunks->list(place->chunk, max_chunks, exists, listing);
   return listing;
 }
 
@@ -227,11 +356,13 @@ std::uint64_t ParquetReferences::byte_count() const {
 
 std::unique_ptr<References> make_parquet_references(Buffer metadata, const std::string& folder) {
   ParquetReferences::Files files;
-  files.read = [folder](const std::string& file) { return read_table_file(folder + '/' + file); };
+  files.read = [folder](const std::string& file) {
+    return read_table_file(join_vsi_path(folder, file));
+  };
   // On the network it would take a request.
   if (!is_network_path(folder)) {
     files.version = [folder](const std::string& file) {
-      return find_file_version(folder + '/' + file);
+      return find_file_version(join_vsi_path(folder, file));
     };
   }
   return std::make_unique<ParquetReferences>(std::move(metadata), std::move(files));

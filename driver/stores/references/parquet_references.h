@@ -22,12 +22,51 @@
 
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/reference.h"
-#include "driver/stores/references/reference_table.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/lru_cache.h"
 
 namespace gdal_zarr {
+
+// The rows of a file.
+class ReferenceTable {
+ public:
+  // A table without rows.
+  ReferenceTable() = default;
+
+  // Reads all rows of `file`, the content of a Parquet file with the columns path, offset and size,
+  // or raw, or all. Throws zarrcore::Error.
+  static ReferenceTable read(zarrcore::ByteSpan file);
+
+  // Empty for a missing chunk and past the last row. Throws zarrcore::Error when the row is
+  // invalid.
+  std::optional<Reference> find(std::uint64_t row) const;
+
+  // Returns true if the row has a reference, valid or not.
+  bool has(std::uint64_t row) const;
+
+  // Bytes of memory.
+  std::uint64_t byte_count() const { return byte_count_; }
+
+ private:
+  struct Row {
+    std::uint32_t path = 0;   // the index of the path plus one; 0 for none
+    std::uint32_t value = 0;  // the index of the value plus one; 0 for none
+    std::int64_t offset = 0;
+    std::int64_t size = 0;
+  };
+
+  void count_bytes(std::uint64_t bytes);
+
+  std::vector<Row> rows_;
+  std::vector<std::string> paths_;  // without duplicates
+  std::vector<zarrcore::Buffer> values_;
+  std::uint64_t byte_count_ = 0;
+};
+
+// Makes such a file from references by row; a row without one is a missing chunk. Throws
+// zarrcore::Error when a reference does not fit the format.
+std::string write_reference_table(const std::vector<std::optional<Reference>>& rows);
 
 // The numbers of an array's chunks in C order.
 class ChunkNumbers {
@@ -90,10 +129,7 @@ class ParquetReferences final : public References {
   ParquetReferences(zarrcore::Buffer metadata, Files files);
 
   std::optional<Reference> find(std::string_view key) const override;
-  // Lists metadata documents, not chunks.
-  zarrcore::DirectoryListing list(std::string_view prefix) const override;
-  zarrcore::DirectoryListing list_all(std::string_view prefix,
-                                      std::uint64_t max_count) const override;
+  zarrcore::DirectoryListing list(std::string_view prefix, std::uint64_t max_chunks) const override;
   bool has_below(std::string_view prefix) const override;
   // Checks the documents as far as chunks are found by them.
   void check() const override;

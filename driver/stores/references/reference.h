@@ -39,18 +39,12 @@ class References {
   // Empty if there is no such key.
   virtual std::optional<Reference> find(std::string_view key) const = 0;
 
-  // The keys and prefixes directly below `prefix`; see zarrcore::Store::list. Chunks may be left
-  // out.
-  virtual zarrcore::DirectoryListing list(std::string_view prefix) const = 0;
+  // The keys and prefixes directly below `prefix`; see zarrcore::Store::list. A set may leave out
+  // chunks of an array other than the first `max_chunks`.
+  virtual zarrcore::DirectoryListing list(std::string_view prefix,
+                                          std::uint64_t max_chunks) const = 0;
 
-  // The same with all chunks that have a reference, but only with the first `max_count` chunks
-  // of an array.
-  virtual zarrcore::DirectoryListing list_all(std::string_view prefix,
-                                              std::uint64_t /*max_count*/) const {
-    return list(prefix);
-  }
-
-  // Returns true if list_all(prefix) may list anything.
+  // Returns true if list() may list anything below the prefix.
   virtual bool has_below(std::string_view prefix) const = 0;
 
   // Throws zarrcore::Error, which names the key, if the form of any reference is invalid.

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "driver/stores/references/parquet_references.h"
-#include "driver/stores/references/reference_table.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
@@ -90,18 +90,18 @@ void ReferenceWriter::put_reference(std::string_view key, Reference reference) {
     entry.value = std::move(reference.value);
   } else {
     if (!reference.length) throw Error("a reference needs a length");
-    entry.target = number_of(reference.target);
+    entry.target = name_of(reference.target);
     entry.offset = reference.offset;
     entry.length = *reference.length;
   }
   put_entry(key, std::move(entry));
 }
 
-std::uint32_t ReferenceWriter::number_of(const std::string& target) {
-  const auto next = static_cast<std::uint32_t>(target_names_.size());
-  const auto [known, is_new] = known_targets_.emplace(target, next);
-  if (is_new) target_names_.push_back(stored_name(target));
-  return known->second;
+// The name, which stays where it is.
+const std::string* ReferenceWriter::name_of(const std::string& target) {
+  const auto known = target_names_.find(target);
+  if (known != target_names_.end()) return &known->second;
+  return &target_names_.emplace(target, stored_name(target)).first->second;
 }
 
 // Makes the value of the entry a part of the file beside the references.
@@ -119,7 +119,7 @@ void ReferenceWriter::put_beside(Entry& entry) {
       throw Error("it cannot be written");
     }
   });
-  entry.target = beside_number_ = number_of(beside_path_);
+  entry.target = beside_name_ = name_of(beside_path_);
   entry.offset = std::exchange(beside_bytes_, beside_bytes_ + entry.value.size());
   entry.length = entry.value.size();
   entry.value = Buffer();
@@ -137,7 +137,7 @@ void ReferenceWriter::put_entry(std::string_view key, Entry entry) {
   constexpr std::uint64_t kMaxBytes = std::uint64_t{192} << 20;
   const auto found = entries_.find(key);
   const std::uint64_t old = found != entries_.end() ? found->second.value.size() : 0;
-  if (value_bytes_ - old + entry.value.size() > kMaxChunkBytes && entry.target == kIsValue &&
+  if (value_bytes_ - old + entry.value.size() > kMaxChunkBytes && entry.target == nullptr &&
       !zarrcore::is_document_name(zarrcore::last_segment(key)) && !is_network_path(path_)) {
     put_beside(entry);
   }
@@ -153,11 +153,11 @@ void ReferenceWriter::put_entry(std::string_view key, Entry entry) {
 
 Reference ReferenceWriter::reference_of(const Entry& entry) const {
   Reference reference;
-  if (entry.target == kIsValue) {
+  if (entry.target == nullptr) {
     reference.value = Buffer::copy_of(entry.value.span());
     return reference;
   }
-  reference.target = target_names_[entry.target];
+  reference.target = *entry.target;
   reference.offset = entry.offset;
   reference.length = entry.length;
   return reference;
@@ -211,18 +211,18 @@ void ReferenceWriter::flush() {
   flush_beside();
   zarrcore::with_context(path_,
                          [&] { kind_ == ReferenceKind::json ? write_json() : write_parquet(); });
-  names_beside_ = std::ranges::any_of(entries_, [&](const auto& item) {
-    return item.second.target == beside_number_ && !beside_path_.empty();
-  });
+  names_beside_ = beside_name_ != nullptr && std::ranges::any_of(entries_, [&](const auto& item) {
+                    return item.second.target == beside_name_;
+                  });
   has_changed_ = false;
 }
 
 std::string ReferenceWriter::json_of(const Entries::value_type& item) const {
   const auto& [key, entry] = item;
   std::string text = zarrcore::dump_json(key) + ':';
-  if (entry.target == kIsValue) return text + json_value(entry.value);
-  return text + '[' + zarrcore::dump_json(target_names_[entry.target]) + ',' +
-         std::to_string(entry.offset) + ',' + std::to_string(entry.length) + ']';
+  if (entry.target == nullptr) return text + json_value(entry.value);
+  return text + '[' + zarrcore::dump_json(*entry.target) + ',' + std::to_string(entry.offset) +
+         ',' + std::to_string(entry.length) + ']';
 }
 
 // Piece by piece: the text may be much longer than the entries.
@@ -235,7 +235,7 @@ void ReferenceWriter::write_json() const {
     for (std::uint64_t bytes = 0; next != entries_.end() && bytes < kPartBytes; ++next) {
       const auto& [key, entry] = *next;
       bytes += key.size() + entry.value.size();
-      if (entry.target != kIsValue) bytes += target_names_[entry.target].size();
+      if (entry.target != nullptr) bytes += entry.target->size();
     }
     parts.push_back({.fetch = [this, first, next] {
       std::string text;

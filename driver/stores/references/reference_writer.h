@@ -1,19 +1,21 @@
 // A new store of Kerchunk references: a JSON document, or a folder with Parquet files. Values that
 // are put are stored in it; chunks that are parts of other files are put as references. It is
-// written by flush(), with all that has been put until then, which is kept in memory. Chunks that
+// written by flush(), with all that has been put until then, which is in memory. Chunks that
 // are too many for that are put into a file beside the document, or in the folder, which no other
 // store has (find_side_files()), and become references to it.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "driver/stores/references/open_references.h"
 #include "driver/stores/references/reference.h"
+#include "driver/stores/references/reference_store.h"
 #include "driver/stores/references/target_files.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/store/store.h"
@@ -45,9 +47,8 @@ class ReferenceWriter final : public zarrcore::Store, public ReferenceTarget {
   std::string description() const override { return path_; }
 
  private:
-  static constexpr std::uint32_t kIsValue = UINT32_MAX;
   struct Entry {
-    std::uint32_t target = kIsValue;
+    const std::string* target = nullptr;  // a name among `target_names_`; null for a value
     std::uint64_t offset = 0;
     std::uint64_t length = 0;
     zarrcore::Buffer value = {};
@@ -57,7 +58,7 @@ class ReferenceWriter final : public zarrcore::Store, public ReferenceTarget {
   void put_entry(std::string_view key, Entry entry);
   void put_beside(Entry& entry);
   void flush_beside() const;
-  std::uint32_t number_of(const std::string& target);
+  const std::string* name_of(const std::string& target);
   std::string stored_name(const std::string& path) const;
   Reference reference_of(const Entry& entry) const;
   std::string json_of(const Entries::value_type& entry) const;
@@ -70,13 +71,12 @@ class ReferenceWriter final : public zarrcore::Store, public ReferenceTarget {
   TargetNames names_;
   TargetFiles targets_;
   mutable std::mutex mutex_;
-  std::vector<std::string> target_names_;
-  std::unordered_map<std::string, std::uint32_t> known_targets_;  // by path
+  std::unordered_map<std::string, std::string> target_names_;  // by path
   Entries entries_;
   std::uint64_t value_bytes_ = 0;  // of all entries
   std::string beside_path_;        // empty if there is none
   File beside_;
-  std::uint32_t beside_number_ = 0;
+  const std::string* beside_name_ = nullptr;
   std::uint64_t beside_bytes_ = 0;
   bool has_changed_ = false;
   bool names_beside_ = false;  // in the references that are stored
@@ -84,5 +84,21 @@ class ReferenceWriter final : public zarrcore::Store, public ReferenceTarget {
 
 // The store for a name that ends in .json, .parq or .parquet. Throws zarrcore::Error for others.
 std::shared_ptr<ReferenceWriter> make_reference_writer(const std::string& path, TargetNames names);
+
+// Converting a document of references to Parquet files (convert_references.cpp): a large one then
+// opens without being read.
+
+// Writes the references of the JSON document `document` to the new folder `folder`. Relative names
+// of files stay as they are if both are in the same folder, and become absolute otherwise. Calls
+// `progress(done)` with a number from 0 to 1; returns false when that returns false. Throws
+// zarrcore::Error when a reference does not fit the format. Unless it returns true, nothing is
+// left.
+bool convert_references(const std::string& document, const std::string& folder,
+                        const std::function<bool(double)>& progress);
+
+// Returns the path of the copy of `document` in the folder VSIKERCHUNK_CACHE_DIR, by default
+// .gdal/zarr_kerchunk_cache in the home folder, which is created if needed. Empty, with a warning,
+// if the copy cannot be created. A copy belongs to one version of the document, by size and time.
+std::optional<std::string> cached_copy(const std::string& document);
 
 }  // namespace gdal_zarr

@@ -17,7 +17,6 @@
 #include "driver/gdal/compat.h"
 #include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
-#include "driver/stores/vsi/install_file_system.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
@@ -164,28 +163,36 @@ class NestingScope {
 thread_local int NestingScope::depth_ = 0;
 
 // A value or folder of values by its name.
-struct OpenedName : NamedValue {
-  OpenedName(StoreOpener opener, const char* name) : NamedValue(opener(name)) {}
+class OpenedName {
+ public:
+  OpenedName(StoreOpener opener, const char* name) : scope_(name), value_(opener(name)) {}
+
+  const ReferenceStore& store() const { return *value_.store; }
+  const std::string& key() const { return value_.key; }
 
   template <typename Body>
   auto in_context(const Body& body) const {
-    return zarrcore::with_context({store->description(), ": ", key}, body);
+    return zarrcore::with_context({store().description(), ": ", key()}, body);
   }
 
   // The reference as stated in the document, if the name means a value.
   std::optional<Reference> find() const {
-    if (key.empty()) return std::nullopt;
-    return in_context([this] { return store->find(key); });
+    if (key().empty()) return std::nullopt;
+    return in_context([this] { return store().find(key()); });
   }
   // The reference with its target as a path.
   Reference resolved(Reference reference) const {
-    return in_context([&] { return store->resolved(std::move(reference)); });
+    return in_context([&] { return store().resolved(std::move(reference)); });
   }
   std::optional<Reference> locate() const {
     auto reference = find();
     if (reference) reference = resolved(*std::move(reference));
     return reference;
   }
+
+ private:
+  NestingScope scope_;
+  NamedValue value_;
 };
 
 // The status of the file that is referenced as a whole; empty if it does not exist.
@@ -209,7 +216,6 @@ bool is_sidecar_name(const char* name) {
 }
 
 bool get_status(StoreOpener opener, const char* name, VSIStatBufL& status, int flags) {
-  const NestingScope scope(name);
   const OpenedName named(opener, name);
   // The size of a part is stated; its file need not be opened.
   if (auto reference = named.find()) {
@@ -223,32 +229,31 @@ bool get_status(StoreOpener opener, const char* name, VSIStatBufL& status, int f
         reference->target.empty() ? reference->value.size() : *reference->length);
     return true;
   }
-  if (!named.key.empty() && !named.store->has_below(named.key)) return false;
+  if (!named.key().empty() && !named.store().has_below(named.key())) return false;
   status.st_mode = S_IFDIR;
   return true;
 }
 
 OpenedFile open_value(StoreOpener opener, const char* name) {
-  const NestingScope scope(name);
   const OpenedName named(opener, name);
   auto reference = named.locate();
   if (!reference) return nullptr;
   if (reference->target.empty()) {
     return OpenedFile(new ValueFile(std::move(reference->value)));
   }
-  const std::string document = named.store->description();
-  return zarrcore::with_context({document, ": ", named.key, ": ", reference->target}, [&] {
-    File file = open_file(reference->target);
-    if (!file) throw Error("this file, which a reference names, does not exist");
-    const auto range = find_value(file.get(), *reference);
-    return OpenedFile(new ValueFile(std::move(file), range));
+  return named.in_context([&] {
+    return zarrcore::with_context(reference->target, [&] {
+      File file = open_file(reference->target);
+      if (!file) throw Error("this file, which a reference names, does not exist");
+      const auto range = find_value(file.get(), *reference);
+      return OpenedFile(new ValueFile(std::move(file), range));
+    });
   });
 }
 
 char** list_names(StoreOpener opener, const char* name, int max_files) {
-  const NestingScope scope(name);
   const OpenedName named(opener, name);
-  const auto listing = named.store->list_chunks(named.key, kMaxListedChunks);
+  const auto listing = named.store().list_chunks(named.key(), kMaxListedChunks);
   CPLStringList names;
   // One name more than `max_files` tells the caller that there are more.
   const auto is_full = [&] { return max_files > 0 && names.size() > max_files; };
@@ -268,7 +273,6 @@ char** list_names(StoreOpener opener, const char* name, int max_files) {
 }
 
 char** chunk_information(StoreOpener opener, const char* name) {
-  const NestingScope scope(name);
   const OpenedName named(opener, name);
   const auto reference = named.locate();
   if (!reference) return nullptr;

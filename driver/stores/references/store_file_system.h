@@ -1,5 +1,5 @@
 // GDAL's virtual file systems whose files are the values of a store, for every store whose values
-// are parts of other files: Kerchunk references (open_references.h), Icechunk repositories.
+// are parts of other files: Kerchunk references (reference_store.h), Icechunk repositories.
 #pragma once
 
 #include <memory>

@@ -4,10 +4,8 @@
 #include <cpl_string.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include "driver/gdal/config_options.h"
 #include "driver/stores/vsi/http_options.h"
@@ -15,7 +13,6 @@
 #include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/store/local_files.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
@@ -25,48 +22,10 @@ using zarrcore::Buffer;
 using zarrcore::ByteRange;
 using zarrcore::Error;
 
-// Prefixes of paths that only access the network. /vsicurl/ alone is not in the list, as curl also
-// reads file://, nor is /vsicurl?, whose options may name local files.
-constexpr std::array<std::string_view, 9> kNetworkPaths{
-    "/vsicurl/http://", "/vsicurl/https://", "/vsicurl/ftp://", "/vsis3/",   "/vsigs/",
-    "/vsiaz/",          "/vsiadls/",         "/vsioss/",        "/vsiswift/"};
-
-// Handlers of local files. The file that they read may still be on the network: then its own
-// handler is part of the path.
-constexpr std::array<std::string_view, 7> kLocalHandlers{
-    "/vsimem/", "/vsizip/", "/vsitar/", "/vsigzip/", "/vsisubfile/", "/vsicrypt/", "/vsisparse/"};
-
-// Parts that make a path access the network, anywhere in it.
-constexpr std::array<std::string_view, 10> kNetworkMarks{
-    "/vsicurl", "/vsis3",    "/vsigs",   "/vsiaz",      "/vsiadls",
-    "/vsioss",  "/vsiswift", "/vsihdfs", "/vsiwebhdfs", "://"};
-
-struct Scheme {
-  std::string_view url;
-  std::string_view path;
-};
-constexpr std::array<Scheme, 15> kSchemes{{{"http://", "/vsicurl/http://"},
-                                           {"https://", "/vsicurl/https://"},
-                                           {"ftp://", "/vsicurl/ftp://"},
-                                           {"s3://", "/vsis3/"},
-                                           {"s3a://", "/vsis3/"},
-                                           {"gs://", "/vsigs/"},
-                                           {"gcs://", "/vsigs/"},
-                                           {"az://", "/vsiaz/"},
-                                           {"abfs://", "/vsiaz/"},
-                                           {"abfss://", "/vsiaz/"},
-                                           {"oss://", "/vsioss/"},
-                                           {"swift://", "/vsiswift/"},
-                                           {"file:///", "/"},
-                                           {"file://localhost/", "/"},
-                                           {"local:///", "/"}}};
-
-template <std::size_t Count>
-bool starts_with_one_of(std::string_view path,
-                        const std::array<std::string_view, Count>& beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](std::string_view beginning) { return path.starts_with(beginning); });
-}
+// Of values that are read by one request, in bytes; and between them.
+constexpr std::uint64_t kMaxRunBytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t kMaxNeighbourBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMaxGap = std::uint64_t{16} << 10;
 
 // Not CPLTestBool, which takes every word that it does not know for yes.
 bool is_yes(const char* value) {
@@ -75,44 +34,6 @@ bool is_yes(const char* value) {
 
 bool is_absolute(std::string_view path) {
   return path.starts_with('/') || path.starts_with('\\') || (path.size() > 1 && path[1] == ':');
-}
-
-}  // namespace
-
-std::string path_of_url(const std::string& url) {
-  const auto colon = url.find("://");
-  if (colon == std::string::npos || url.starts_with("/vsi")) return url;
-  for (const Scheme& scheme : kSchemes) {
-    if (!STARTS_WITH_CI(url.c_str(), std::string(scheme.url).c_str())) continue;
-    std::string rest = url.substr(scheme.url.size());
-    if (scheme.path == "/vsiaz/") {
-      // abfs://container@account.dfs.core.windows.net/path: GDAL takes the account from its
-      // options.
-      const auto slash = std::min(rest.find('/'), rest.size());
-      if (const auto at = rest.find('@'); at < slash) rest.erase(at, slash - at);
-    }
-    return std::string(scheme.path) + rest;
-  }
-  // Another protocol, or a name that contains "://".
-  const bool is_scheme =
-      std::all_of(url.begin(), url.begin() + static_cast<std::ptrdiff_t>(colon), [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+' || c == '-' ||
-               c == '.' || c == ':';
-      });
-  if (!is_scheme) return url;
-  throw Error("URLs that begin with " + url.substr(0, colon + 3) + " are not supported");
-}
-
-namespace {
-
-// The part of an absolute path that names a server, a bucket, or a drive, without the slash behind.
-std::string_view root_of(std::string_view path) {
-  if (!path.starts_with("/vsi")) return path.substr(0, path.substr(1, 1) == ":" ? 2 : 0);
-  const auto server = path.find("://");
-  const auto handler = path.find('/', 1);
-  const bool has_bucket = handler != path.npos && is_network_path(std::string(path));
-  const auto start = server != path.npos ? server + 3 : has_bucket ? handler + 1 : 1;
-  return path.substr(0, path.find('/', start));
 }
 
 struct RelativePath {
@@ -154,37 +75,6 @@ RelativePath join(const std::string& folder, const std::string& target) {
 
 }  // namespace
 
-// An unknown handler is assumed to access the network.
-bool is_network_path(const std::string& path) {
-  if (path.starts_with("/vsi") && !starts_with_one_of(path, kLocalHandlers)) return true;
-  return std::any_of(kNetworkMarks.begin(), kNetworkMarks.end(),
-                     [&](std::string_view mark) { return path.find(mark) != std::string::npos; });
-}
-
-std::string absolute_path(const std::string& path) {
-  if (path.starts_with("/vsi")) return path;
-  const std::filesystem::path local = zarrcore::path_of_utf8(path);
-  if (local.is_absolute()) return path;
-  return zarrcore::utf8_of(std::filesystem::absolute(local).lexically_normal());
-}
-
-std::string relative_path(const std::string& path, const std::string& folder) {
-  const std::string_view root = root_of(path);
-  if (root != root_of(folder)) return {};
-  const auto below_root = [&](const std::string& name) {
-    return zarrcore::path_of_utf8('/' + name.substr(std::min(root.size() + 1, name.size())));
-  };
-  return zarrcore::utf8_of(below_root(path).lexically_relative(below_root(folder)));
-}
-
-std::string url_of_path(const std::string& path) {
-  for (const Scheme& scheme : kSchemes) {
-    if (scheme.path == "/" || !path.starts_with(scheme.path)) continue;
-    return std::string(scheme.url) + path.substr(scheme.path.size());
-  }
-  return path;
-}
-
 TargetFiles::TargetFiles(const std::string& document)
     : has_document_(!document.empty()),
       is_in_archive_((document.starts_with("/vsizip/") || document.starts_with("/vsitar/")) &&
@@ -206,7 +96,7 @@ std::string TargetFiles::resolve(const std::string& target) const {
     // A path inside an archive cannot leave it.
     is_allowed = is_allowed || (is_in_archive_ && !joined.leaves_folder);
   }
-  if (is_allowed || starts_with_one_of(path, kNetworkPaths)) return path;
+  if (is_allowed || is_only_on_network(path)) return path;
   throw Error("references from the network name the local file " + path +
               ", which is not read unless the configuration option " +
               std::string(config_option_name(ConfigOption::allow_local_targets)) +
@@ -222,15 +112,41 @@ ByteRange find_value(VSILFILE* file, const Reference& reference) {
   return value;
 }
 
-// Calls `read` with the file, open, and the range of the value in it.
+// Null when the file is absent.
+File TargetFiles::take_file(const std::string& path) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = std::ranges::find(idle_files_, path, &NamedFile::first);
+    if (it != idle_files_.end()) {
+      File file = std::move(it->second);
+      idle_files_.erase(it);
+      return file;
+    }
+  }
+  return open_file(path);
+}
+
+void TargetFiles::put_back(const std::string& path, File file) {
+  constexpr std::size_t kMaxIdle = 32;
+  File oldest;  // closed after the lock is released
+  const std::lock_guard lock(mutex_);
+  idle_files_.emplace_front(path, std::move(file));
+  if (idle_files_.size() > kMaxIdle) {
+    oldest = std::move(idle_files_.back().second);
+    idle_files_.pop_back();
+  }
+}
+
+// Calls `read` with the file, open, and the range of the value in it. A file that cannot be read is
+// not used again.
 template <typename Read>
 auto TargetFiles::read(const Reference& reference, const Read& read) {
   const std::string& path = reference.target;
   return zarrcore::with_context({path}, [&] {
-    File file = files_.take(path);
+    File file = take_file(path);
     if (!file) throw Error("this file, which a reference names, does not exist");
     auto result = read(file.get(), find_value(file.get(), reference));
-    files_.put_back(path, std::move(file));
+    put_back(path, std::move(file));
     return result;
   });
 }
@@ -245,7 +161,7 @@ std::optional<Buffer> TargetFiles::get_by_request(const Reference& reference,
   const auto slash = path.rfind('/');
   const bool is_plain =
       has_document_ && slash != std::string::npos && path.find_first_of("?#%") == path.npos &&
-      zarrcore::is_valid_segment(path.substr(slash + 1)) && starts_with_one_of(path, kNetworkPaths);
+      zarrcore::is_valid_segment(path.substr(slash + 1)) && is_only_on_network(path);
   if (!is_plain || reference.length.value_or(0) == 0) {
     return std::nullopt;
   }
@@ -268,12 +184,91 @@ std::optional<Buffer> TargetFiles::get_by_request(const Reference& reference,
   return std::move(parts->front());
 }
 
-Buffer TargetFiles::get(const Reference& reference, std::uint64_t max_size) {
+Buffer TargetFiles::get_alone(const Reference& reference, std::uint64_t max_size) {
   if (auto value = get_by_request(reference, max_size)) return *std::move(value);
   return read(reference, [&](VSILFILE* file, const ByteRange& value) {
     zarrcore::check_value_size(value.length, max_size);
     return read_bytes(file, value.offset, value.length);
   });
+}
+
+// Neighbours in a file, which the first one that is read fetches for all.
+struct TargetFiles::Run {
+  Reference all;
+  std::size_t count = 0;  // of the values that are still to be read
+  std::mutex mutex;
+  std::optional<Buffer> bytes;
+  bool is_over = false;
+
+  // Nullopt if the value is to be read by itself: all have been read, or the run cannot be.
+  std::optional<Buffer> get(const Reference& part, TargetFiles& files) {
+    const std::lock_guard lock(mutex);
+    if (is_over) return std::nullopt;
+    try {
+      if (!bytes) bytes = files.get_alone(all, kMaxRunBytes);
+    } catch (const Error&) {
+      is_over = true;
+      return std::nullopt;
+    }
+    Buffer value = Buffer::copy_of(bytes->span().subspan(part.offset - all.offset, *part.length));
+    is_over = --count == 0;
+    if (is_over) bytes.reset();
+    return value;
+  }
+};
+
+// Nullopt if the value is to be read by itself: it is not expected, or cannot be read with others.
+std::optional<Buffer> TargetFiles::get_expected(const Reference& part, std::uint64_t max_size) {
+  std::shared_ptr<Run> run;
+  {
+    const std::lock_guard lock(mutex_);
+    if (runs_.empty()) return std::nullopt;
+    if (const auto found = runs_.find(place_of(part)); found != runs_.end()) run = found->second;
+  }
+  if (!run) return std::nullopt;
+  zarrcore::check_value_size(*part.length, max_size);
+  return run->get(part, *this);
+}
+
+std::shared_ptr<void> TargetFiles::expect(std::vector<Reference> parts) {
+  std::erase_if(parts, [](const Reference& part) {
+    const std::uint64_t length = part.length.value_or(0);
+    return length == 0 || length > kMaxNeighbourBytes || !is_network_path(part.target);
+  });
+  std::ranges::sort(parts, {}, place_of);
+  const auto places = std::make_shared<std::vector<Runs::iterator>>();
+  std::shared_ptr<void> expected(nullptr, [this, places](void* /*none*/) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& place : *places) runs_.erase(place);
+  });
+  for (std::size_t first = 0, end = 0; first < parts.size(); first = end) {
+    auto run = std::make_shared<Run>();
+    run->all.target = parts[first].target;
+    run->all.offset = parts[first].offset;
+    std::uint64_t length = *parts[first].length;
+    for (end = first + 1; end < parts.size(); ++end) {
+      const Reference& next = parts[end];
+      const std::uint64_t distance = next.offset - run->all.offset;
+      if (next.target != run->all.target || distance > length + kMaxGap ||
+          distance + *next.length > kMaxRunBytes) {
+        break;
+      }
+      length = std::max(length, distance + *next.length);
+    }
+    if (end == first + 1) continue;
+    run->all.length = length;
+    run->count = end - first;
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = first; i < end; ++i) {
+      places->push_back(runs_.emplace(place_of(parts[i]), run));
+    }
+  }
+  return expected;
+}
+
+Buffer TargetFiles::get(const Reference& reference, std::uint64_t max_size) {
+  if (auto value = get_expected(reference, max_size)) return *std::move(value);
+  return get_alone(reference, max_size);
 }
 
 std::vector<Buffer> TargetFiles::get_ranges(const Reference& reference,
@@ -283,7 +278,9 @@ std::vector<Buffer> TargetFiles::get_ranges(const Reference& reference,
     part.target = reference.target;
     part.offset = reference.offset + ranges[0].offset;
     part.length = ranges[0].length;
-    if (auto value = get_by_request(part, ranges[0].length)) {
+    auto value = get_expected(part, ranges[0].length);
+    if (!value) value = get_by_request(part, ranges[0].length);
+    if (value) {
       std::vector<Buffer> values;
       values.push_back(*std::move(value));
       return values;

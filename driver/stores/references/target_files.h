@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,8 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "driver/stores/references/reference.h"
@@ -17,22 +20,6 @@
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
-
-// Returns true if reading `path` may access the network.
-bool is_network_path(const std::string& path);
-
-// The path from the root: of a local file, or unchanged for GDAL's file systems.
-std::string absolute_path(const std::string& path);
-
-// How to name an absolute path from an absolute folder; empty if they are on different servers, in
-// different buckets or on different drives.
-std::string relative_path(const std::string& path, const std::string& folder);
-
-// GDAL's path of a URL; other texts unchanged. Throws zarrcore::Error for unknown protocols.
-std::string path_of_url(const std::string& url);
-
-// The URL of a path in one of GDAL's network file systems; other paths unchanged.
-std::string url_of_path(const std::string& path);
 
 // The bytes of `file` to which `reference` refers. Throws zarrcore::Error if they are not inside
 // it.
@@ -56,9 +43,26 @@ class TargetFiles {
   std::vector<zarrcore::Buffer> get_ranges(const Reference& reference,
                                            std::span<const zarrcore::ByteRange> ranges);
 
+  // Each of these will be read once, while the result lives: neighbours in a file on the network
+  // are then read by one request. Targets are paths; parts of local files, large ones and values
+  // are passed over.
+  std::shared_ptr<void> expect(std::vector<Reference> parts);
+
  private:
+  using NamedFile = std::pair<std::string, File>;
+  struct Run;
+  using Place = std::tuple<std::string, std::uint64_t, std::uint64_t>;  // file, offset, length
+  using Runs = std::multimap<Place, std::shared_ptr<Run>>;
+
+  static Place place_of(const Reference& part) {
+    return {part.target, part.offset, part.length.value_or(0)};
+  }
+  File take_file(const std::string& path);
+  void put_back(const std::string& path, File file);
   template <typename Read>
   auto read(const Reference& reference, const Read& read);
+  zarrcore::Buffer get_alone(const Reference& reference, std::uint64_t max_size);
+  std::optional<zarrcore::Buffer> get_expected(const Reference& part, std::uint64_t max_size);
   std::optional<zarrcore::Buffer> get_by_request(const Reference& reference,
                                                  std::uint64_t max_size);
 
@@ -66,10 +70,13 @@ class TargetFiles {
   bool has_document_;
   bool is_in_archive_;  // whether the folder is in an archive
   bool allows_local_;
-  VsiFilePool files_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards the members below
+  // Open files, the most recently used first: many values may be parts of one file. One thread uses
+  // a file at a time, so a path may be open several times.
+  std::list<NamedFile> idle_files_;
   std::set<std::string> seen_;  // files of which something has been read
   std::map<std::string, std::shared_ptr<zarrcore::Store>> web_folders_;
+  Runs runs_;  // of the values that are expected
 };
 
 }  // namespace gdal_zarr

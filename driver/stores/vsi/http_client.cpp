@@ -20,16 +20,36 @@
 
 #include "driver/gdal/config_options.h"
 #include "driver/stores/vsi/object_put.h"
-#include "driver/stores/vsi/server_message.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "zarrcore/base/cancellation.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
 
 using zarrcore::AccessFailure;
+
+constexpr std::size_t kMaxMessage = 300;
+
+// The first line of an element's text.
+std::string element(std::string_view xml, const std::string& name) {
+  const std::string start = '<' + name + '>';
+  const std::size_t begin = xml.find(start);
+  if (begin == std::string_view::npos) return {};
+  xml.remove_prefix(begin + start.size());
+  const std::string raw(xml.substr(0, std::min(xml.find_first_of("<\r\n"), kMaxMessage)));
+  const GdalText text(CPLUnescapeString(raw.c_str(), nullptr, CPLES_XML));
+  std::string line = text.get();
+  std::replace_if(line.begin(), line.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
+  return line;
+}
+
+// In lower case, to recognize what it begins with.
+std::string start_of(std::string_view text) {
+  return zarrcore::lower_case(text.substr(0, 16));
+}
 
 struct DestroyResult {
   void operator()(CPLHTTPResult* result) const { CPLHTTPDestroyResult(result); }
@@ -215,6 +235,30 @@ zarrcore::ValueVersion version_of(const HttpReply& reply, const HttpClient::Answ
 }
 
 }  // namespace
+
+std::string server_message(std::string_view text) {
+  if (text.find("<Error>") == std::string_view::npos) return {};
+  const std::string code = element(text, "Code");
+  const std::string message = element(text, "Message");
+  if (code.empty() || message.empty()) return code + message;
+  return (code + ": " + message).substr(0, kMaxMessage);
+}
+
+void check_is_no_page(std::string_view content_type, std::string_view body) {
+  body.remove_prefix(std::min(body.find_first_not_of(" \t\r\n"), body.size()));
+  const std::string type = start_of(content_type);
+  const std::string start = start_of(body);
+  if (type.starts_with("text/html") &&
+      (start.starts_with("<!doctype") || start.starts_with("<html"))) {
+    throw zarrcore::NotAValue("the server sent an HTML page instead of the value");
+  }
+  if ((type.starts_with("application/xml") || type.starts_with("text/xml")) &&
+      (start.starts_with("<?xml") || start.starts_with("<error"))) {
+    const std::string message = server_message(body);
+    throw zarrcore::NotAValue("the server sent XML instead of the value" +
+                              (message.empty() ? message : ": " + message));
+  }
+}
 
 HttpClient::HttpClient(HttpFolder folder, std::shared_ptr<zarrcore::RequestStatistics> statistics)
     : folder_(std::move(folder)),

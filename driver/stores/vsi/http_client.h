@@ -44,6 +44,14 @@ std::unique_ptr<HttpConnection> make_shared_connections(const HttpFolder& folder
 // Closes these connections. No request may be running.
 void close_shared_connections();
 
+// "AccessDenied: Access Denied" of the XML with which object stores explain an error, in one line
+// of at most 300 bytes. Empty for other texts.
+std::string server_message(std::string_view text);
+
+// Throws zarrcore::NotAValue if the body of a successful answer is a page for people, or an object
+// store's explanation of an error.
+void check_is_no_page(std::string_view content_type, std::string_view body);
+
 // Requests for files of a folder, over connections that stay open and that ZARR_SHARE_CONNECTIONS
 // lets threads and datasets share. GDAL's HTTP options apply. Safe to use from several threads at
 // once.

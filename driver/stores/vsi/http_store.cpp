@@ -1,5 +1,4 @@
-#include "driver/stores/vsi/http_store.h"
-
+// Stores on web servers and in object stores, where reading a value is one request.
 #include <algorithm>
 #include <atomic>
 #include <mutex>

@@ -7,9 +7,10 @@
 #include <cpl_vsi_error.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <exception>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,7 +21,7 @@
 #include "driver/gdal/compat.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/worker_scope.h"
-#include "driver/stores/vsi/server_message.h"
+#include "driver/stores/vsi/http_client.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
@@ -33,6 +34,16 @@ namespace gdal_zarr {
 namespace {
 
 using zarrcore::Error;
+
+// Categories of the debug messages of object stores.
+constexpr std::array<std::string_view, 5> kCategories{"S3", "GS", "AZURE", "ADLS", "OSS"};
+
+// Returns true if a debug message is the reply that a server sent instead of a page, which GDAL
+// shows unchanged: a document, or no bytes. Other messages of this category name the requested
+// server.
+bool is_of_failure(std::string_view text) {
+  return text.empty() || text == "(null)" || text.starts_with('<') || text.starts_with('{');
+}
 
 // The objects below a folder up to a number, or fewer if the server does not send the listing to
 // its end.
@@ -272,9 +283,50 @@ void copy_all(const std::string& from, const std::string& to, std::vector<Stored
 }  // namespace
 
 bool is_in_object_store(const std::string& path) {
-  return std::ranges::any_of(
-      std::initializer_list<const char*>{"/vsis3/", "/vsigs/", "/vsiaz/", "/vsioss/"},
-      [&](const char* prefix) { return STARTS_WITH(path.c_str(), prefix); });
+  static constexpr std::string_view kPrefixes[] = {"/vsis3/", "/vsigs/", "/vsiaz/", "/vsioss/"};
+  return starts_with_any(path, kPrefixes);
+}
+
+ListingFailures::ListingFailures() : user_debug_(CPLGetConfigOption("CPL_DEBUG", "OFF")) {
+  if (!EQUAL(user_debug_.c_str(), "ON")) {
+    std::string categories = EQUAL(user_debug_.c_str(), "OFF") ? "" : user_debug_;
+    for (const std::string_view category : kCategories) categories.append(",").append(category);
+    debug_.emplace("CPL_DEBUG", categories.c_str(), false);
+  }
+  CPLPushErrorHandlerEx(&ListingFailures::handle, this);
+}
+
+ListingFailures::~ListingFailures() {
+  CPLPopErrorHandler();
+  held_.emit();
+}
+
+void CPL_STDCALL ListingFailures::handle(CPLErr severity, CPLErrorNum number, const char* message) {
+  auto& self = *static_cast<ListingFailures*>(CPLGetErrorHandlerUserData());
+  const std::string_view text = message;
+  const auto colon = text.find(": ");
+  const auto* category = std::ranges::find(kCategories, text.substr(0, colon));
+  if (severity == CE_Debug && category != kCategories.end()) {
+    if (is_of_failure(text.substr(colon + 2))) {
+      self.has_failed_ = true;
+      try {
+        self.reason_ = server_message(text.substr(colon + 2));
+      } catch (const std::exception&) {
+        // It failed for an unknown reason.
+      }
+    }
+    const CPLString debug(self.user_debug_);
+    const bool is_asked_for = !self.debug_ || debug.ifind(std::string(*category)) != debug.npos;
+    if (!is_asked_for) return;
+  }
+  self.held_.add(severity, number, message);
+}
+
+void ListingFailures::check(const std::string& folder) const {
+  if (!has_failed_) return;
+  throw zarrcore::AccessFailure(folder +
+                                ": the server did not send the listing of this folder to its end" +
+                                (reason_.empty() ? reason_ : ": " + reason_));
 }
 
 std::vector<StoredObject> list_objects(const std::string& folder, std::size_t max_count) {

@@ -2,12 +2,17 @@
 // functions throw Error. Keys are relative to a folder: the part of a path that follows its '/'.
 #pragma once
 
+#include <cpl_conv.h>
+#include <cpl_error.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "driver/gdal/messages.h"
 
 namespace gdal_zarr {
 
@@ -23,6 +28,30 @@ struct StoredObject {
 // All objects below a folder, or the first ones; an error if the server does not send as much of
 // the listing.
 std::vector<StoredObject> list_objects(const std::string& folder, std::size_t max_count = SIZE_MAX);
+
+// Listings that a server does not send to their end. Object stores list folders in pages; if one
+// fails, GDAL's listing ends there as if it were complete. While this object lives, it notices on
+// its thread when the server does not send a page. GDAL reports that in a debug message alone,
+// which has the server's reply.
+class ListingFailures {
+ public:
+  ListingFailures();
+  ~ListingFailures();
+  ListingFailures(const ListingFailures&) = delete;
+  ListingFailures& operator=(const ListingFailures&) = delete;
+
+  // Throws zarrcore::Error, which names the folder, if a page is missing.
+  void check(const std::string& folder) const;
+
+ private:
+  static void CPL_STDCALL handle(CPLErr severity, CPLErrorNum number, const char* message);
+
+  std::string user_debug_;  // the debug messages that CPL_DEBUG enables
+  std::optional<CPLConfigOptionSetter> debug_;
+  HeldMessages held_;
+  bool has_failed_ = false;
+  std::string reason_;
+};
 
 // Removes objects, and tries all of them before it throws: the error names each that could not be
 // removed. Absent ones are not errors.

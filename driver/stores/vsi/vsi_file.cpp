@@ -158,6 +158,21 @@ std::optional<CPLConfigOptionSetter> set_bytes_at_open(const std::string& path,
       std::in_place, name, std::to_string(std::min(wanted, kMax)).c_str(), false);
 }
 
+constexpr const char* kStem = "zarr_copy";
+
+std::string temporary_path() {
+#if GDAL_ZARR_AT_LEAST(3, 11)
+  return CPLGenerateTempFilenameSafe(kStem);
+#else
+  return CPLGenerateTempFilename(kStem);
+#endif
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
 }  // namespace
 
 void check_denied_is_absent(const std::string& path, const std::string& problem) {
@@ -317,27 +332,56 @@ void write_file(const std::string& path, std::span<const ValuePart> parts) {
   if (VSIFCloseL(file.release()) != 0) throw Error("cannot be written");
 }
 
-File VsiFilePool::take(const std::string& path) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto it = std::find_if(idle_.begin(), idle_.end(),
-                                 [&](const auto& entry) { return entry.first == path; });
-    if (it != idle_.end()) {
-      File file = std::move(it->second);
-      idle_.erase(it);
-      return file;
+TemporaryFile::TemporaryFile(const std::string& folder, std::uint64_t bytes)
+    : path_(temporary_path()) {
+  std::string problem;
+  std::string path = path_;
+  if (!folder.empty()) path = folder + '/' + path_.substr(path_.find_last_of("/\\") + 1);
+  for (const std::string& candidate : {path_, path}) {
+    // Negative if the disk does not state it.
+    const GIntBig room = VSIGetDiskFreeSpace(folder_of(candidate).c_str());
+    if (room >= 0 && static_cast<std::uint64_t>(room) < bytes + bytes / 16) {
+      problem =
+          "its disk has " + std::to_string(room) + " bytes of room for " + std::to_string(bytes);
+    } else {
+      file_.reset(VSIFOpenL(candidate.c_str(), "w+b"));
+      if (file_) {
+        path_ = candidate;
+#ifndef _WIN32
+        VSIUnlink(path_.c_str());
+#endif
+        return;
+      }
+      problem = "it cannot be written";
     }
+    if (path == path_) break;
   }
-  return open_file(path);
+  throw NoTemporaryFile("temporary file " + path_ + ": " + problem);
 }
 
-void VsiFilePool::put_back(const std::string& path, File file) {
-  File oldest;  // closed after the lock is released
-  const std::lock_guard lock(mutex_);
-  idle_.emplace_front(path, std::move(file));
-  if (idle_.size() > kMaxIdle) {
-    oldest = std::move(idle_.back().second);
-    idle_.pop_back();
+TemporaryFile::~TemporaryFile() {
+#ifdef _WIN32
+  file_.reset();
+  VSIUnlink(path_.c_str());
+#endif
+}
+
+std::uint64_t TemporaryFile::append(std::span<const std::byte> bytes) {
+  if (VSIFSeekL(file_.get(), end_, SEEK_SET) != 0 ||
+      VSIFWriteL(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
+    throw NoTemporaryFile("temporary file " + path_ + ": writing " + std::to_string(bytes.size()) +
+                          " bytes at " + std::to_string(end_) + " failed");
+  }
+  const std::uint64_t offset = end_;
+  end_ += bytes.size();
+  return offset;
+}
+
+void TemporaryFile::read(std::uint64_t offset, std::span<std::byte> bytes) {
+  if (VSIFSeekL(file_.get(), offset, SEEK_SET) != 0 ||
+      VSIFReadL(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
+    throw zarrcore::Error("temporary file " + path_ + ": reading " + std::to_string(bytes.size()) +
+                          " bytes at " + std::to_string(offset) + " failed");
   }
 }
 

@@ -4,17 +4,17 @@
 
 #include <cpl_vsi.h>
 
+#include <cstddef>
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "zarrcore/base/buffer.h"
+#include "zarrcore/base/error.h"
 #include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
@@ -88,21 +88,32 @@ std::string partial_path(const std::string& path);
 // failure leaves the old file.
 void write_file(const std::string& path, std::span<const zarrcore::ValuePart> parts);
 
-// Keeps files open for reuse: many values of a store may lie in one file. A file is used by one
-// thread at a time, so a path may be open several times.
-class VsiFilePool {
+// The file cannot be created, or its disk is full.
+class NoTemporaryFile : public zarrcore::Error {
  public:
-  // A file open for reading. Null when the file is absent.
-  File take(const std::string& path);
+  using Error::Error;
+};
 
-  // Keeps a file for reuse, unless reading it failed: the caller then drops it.
-  void put_back(const std::string& path, File file);
+// A file for data that does not fit the memory for it. Removed when it is closed, and where the
+// system allows it also when the program is killed.
+class TemporaryFile {
+ public:
+  // In GDAL's folder for temporary files, which CPL_TMPDIR names, or else in `folder`, if it is not
+  // empty. Throws NoTemporaryFile, also when the disk has no room for `bytes`.
+  TemporaryFile(const std::string& folder, std::uint64_t bytes);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  // Returns the offset of the bytes. Throws NoTemporaryFile.
+  std::uint64_t append(std::span<const std::byte> bytes);
+  // Throws zarrcore::Error.
+  void read(std::uint64_t offset, std::span<std::byte> bytes);
 
  private:
-  static constexpr std::size_t kMaxIdle = 32;
-
-  std::mutex mutex_;
-  std::list<std::pair<std::string, File>> idle_;  // most recently used first
+  std::string path_;
+  File file_;
+  std::uint64_t end_ = 0;
 };
 
 }  // namespace gdal_zarr

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,8 @@ std::string without_streaming(const std::string& path);
 // Text in braces, such as the name of an archive or of references, is not split.
 std::optional<std::string> parent_vsi_path(const std::string& path);
 
+bool starts_with_any(std::string_view text, std::span<const std::string_view> starts);
+
 // Returns true if a path is in an archive that GDAL unpacks, and cannot change.
 bool is_in_archive(std::string_view path);
 
@@ -34,12 +37,29 @@ bool is_whole_by_name(const std::string& path);
 // driver, or need a lock that this thread holds.
 bool has_foreign_file_system(std::string_view path);
 
+// Returns true if reading `path` may access the network; if it accesses nothing else.
+bool is_network_path(const std::string& path);
+bool is_only_on_network(std::string_view path);
+
+// The path from the root: of a local file, or unchanged for GDAL's file systems.
+std::string absolute_path(const std::string& path);
+
+// How to name an absolute path from an absolute folder; empty if they are on different servers, in
+// different buckets or on different drives.
+std::string relative_path(const std::string& path, const std::string& folder);
+
+// GDAL's path of a URL; other texts unchanged. Throws zarrcore::Error for unknown protocols.
+std::string path_of_url(const std::string& url);
+
+// The URL of a path in one of GDAL's network file systems; other paths unchanged.
+std::string url_of_path(const std::string& path);
+
 // The path without the query of a URL.
 std::string without_query(const std::string& path);
 
 // Encodes all bytes of `text` as % and hexadecimal digits, except letters, digits, "-._~" and
-// `kept`.
-std::string percent_encoded(std::string_view text, std::string_view kept = "");
+// those in `unchanged`.
+std::string percent_encoded(std::string_view text, std::string_view unchanged = "");
 
 // The reverse: the byte for each % with two hexadecimal digits.
 std::string decode_percents(std::string_view text);

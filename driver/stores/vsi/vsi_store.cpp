@@ -13,10 +13,8 @@
 #include "driver/stores/vsi/absent_keys.h"
 #include "driver/stores/vsi/http_client.h"
 #include "driver/stores/vsi/http_options.h"
-#include "driver/stores/vsi/http_store.h"
 #include "driver/stores/vsi/object_put.h"
 #include "driver/stores/vsi/object_store.h"
-#include "driver/stores/vsi/server_message.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
@@ -56,10 +54,9 @@ void put_file(const std::string& path, std::span<const ValuePart> parts) {
 // Why a store cannot be written; empty if it can.
 std::string_view read_only_reason(std::string_view root) {
   if (is_in_archive(root)) return "it is packed in an archive";
-  for (const std::string_view prefix : {"/vsicurl", "/vsigzip/", "/vsisubfile/", "/vsistdin"}) {
-    if (root.starts_with(prefix)) return "GDAL cannot write through this prefix";
-  }
-  return {};
+  static constexpr std::string_view kReadOnly[] = {"/vsicurl", "/vsigzip/", "/vsisubfile/",
+                                                   "/vsistdin"};
+  return starts_with_any(root, kReadOnly) ? "GDAL cannot write through this prefix" : "";
 }
 
 class VsiStore final : public zarrcore::Store {
@@ -301,7 +298,7 @@ class VsiStore final : public zarrcore::Store {
     if (is_empty) check_listing(prefix);
   }
 
-  // GDAL shows the folder of a web server as empty, whatever has kept the server from listing it.
+  // GDAL shows the folder of a web server as empty, also when the server has failed to list it.
   // Many servers list no folders, which the root tells.
   void check_listing(std::string_view prefix) const {
     auto folder = is_in_object_store_ ? std::nullopt : HttpFolder::parse(root_);

@@ -78,7 +78,7 @@ std::optional<ProbedFolder> probe_folder(std::string path, bool is_for_update) {
   zarrcore::DocumentRequests requests;
   const auto request = [&](std::initializer_list<std::string_view> names) {
     const std::vector<std::string> keys(names.begin(), names.end());
-    const auto kept = requests.request(
+    const auto answers = requests.request(
         keys, folder.store->traits().parallel_requests, run_on(shared_context()),
         [&](const std::string& key) -> zarrcore::DocumentText {
           auto text = folder.store->get(key, zarrcore::kMaxDocumentBytes);

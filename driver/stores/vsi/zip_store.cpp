@@ -1,5 +1,4 @@
-#include "driver/stores/vsi/zip_store.h"
-
+// The store that writes into a ZIP archive; see zip_archive.h.
 #include <cpl_conv.h>
 #include <cpl_string.h>
 #include <cpl_vsi_error.h>
@@ -14,8 +13,7 @@
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_store.h"
-#include "driver/stores/vsi/zip_directory.h"
-#include "driver/stores/vsi/zip_format.h"
+#include "driver/stores/vsi/zip_archive.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/process.h"
@@ -285,9 +283,9 @@ class ZipStore final : public zarrcore::Store {
     entry.size = value.size();
     entry.checksum = zarrcore::crc32(value);
     entry.time = zip_time();
-    const auto header = zip_local_header(entry);
+    const std::string header = zip_local_header(entry);
     entry.data_offset = offset + header.size();
-    write(offset, header);
+    write(offset, std::as_bytes(std::span(header)));
     if (!value.empty()) write(entry.data_offset, value);
     return entry;
   }
@@ -297,14 +295,13 @@ class ZipStore final : public zarrcore::Store {
     take_name();
     if (!file_) reopen("r+b");
     std::uint64_t offset = end_;
-    std::vector<std::byte> records;
+    std::string records;
     std::uint64_t count = 0;
     for (const ZipDirectory::Record& record : directory_.records) {
       const auto key = key_of(record);
       const auto it = key ? values_.find(*key) : values_.end();
       if (key && (it == values_.end() || !it->second.is_old)) continue;
-      const auto bytes = std::as_bytes(std::span(record.bytes));
-      records.insert(records.end(), bytes.begin(), bytes.end());
+      records += record.bytes;
       ++count;
     }
     for (const auto& [key, value] : values_) {
@@ -312,12 +309,11 @@ class ZipStore final : public zarrcore::Store {
       ++count;
       const ZipEntry entry = value.held ? append(key, value.held->span(), offset) : value.entry;
       if (value.held) offset = entry.data_offset + entry.size;
-      const auto record = zip_central_record(entry);
-      records.insert(records.end(), record.begin(), record.end());
+      records += zip_central_record(entry);
     }
-    const auto ends = zip_end_records(count, offset, records.size(), directory_.comment);
-    write(offset, records);
-    write(offset + records.size(), ends);
+    const std::string ends = zip_end_records(count, offset, records.size(), directory_.comment);
+    write(offset, std::as_bytes(std::span(records)));
+    write(offset + records.size(), std::as_bytes(std::span(ends)));
     size_ = offset + records.size() + ends.size();
     if (VSIFTruncateL(file_.get(), size_) != 0 || VSIFCloseL(file_.release()) != 0) {
       throw Error(target_.archive + " cannot be written");

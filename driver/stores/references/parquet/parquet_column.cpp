@@ -1,11 +1,11 @@
-#include "driver/stores/references/parquet/parquet_column.h"
-
+// Reads the values of a column: of its pages in each row group.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <optional>
 
 #include "driver/stores/references/parquet/parquet_encodings.h"
+#include "driver/stores/references/parquet/parquet_file.h"
 #include "driver/stores/references/parquet/thrift.h"
 #include "zarrcore/base/error.h"
 
@@ -36,32 +36,28 @@ struct Page {
 
 // Removes the first page from `pages`.
 Page take_page(ByteSpan& pages) {
+  const ThriftValue header = take_thrift_structure(pages);
   Page page;
-  std::uint64_t stored_size = 0;
-  ThriftReader reader(pages);
+  page.type = header.field(1).number(page.type);
+  page.decoded_size = header.field(2).size();
+  const std::uint64_t stored_size = header.field(3).size();
+  const ThriftValue& version_2 = header.field(8);
+  page.is_version_2 = !version_2.is_missing();
   // The headers of data pages and of dictionaries begin alike.
-  const ThriftReader::Structure values{
-      [&] { reader.read({{1, &page.value_count}, {2, &page.encoding}}); }};
-  const ThriftReader::Structure version_2{[&] {
-    page.is_version_2 = true;
-    reader.read({{1, &page.value_count},
-                 {4, &page.encoding},
-                 {5, &page.definition_bytes},
-                 {6, &page.repetition_bytes},
-                 {7, &page.is_compressed}});
-  }};
-  reader.read({{1, &page.type},
-               {2, &page.decoded_size},
-               {3, &stored_size},
-               {5, values},
-               {7, values},
-               {8, version_2}});
+  const ThriftValue& values = page.is_version_2              ? version_2
+                              : header.field(5).is_missing() ? header.field(7)
+                                                             : header.field(5);
+  page.value_count = values.field(1).size();
+  page.encoding = values.field(page.is_version_2 ? 4 : 2).number();
+  page.definition_bytes = version_2.field(5).size();
+  page.repetition_bytes = version_2.field(6).size();
+  page.is_compressed = version_2.field(7).flag(true);
   if (page.encoding < 0 || page.encoding > kMaxParquetEncoding) {
     throw Error("the encoding " + std::to_string(page.encoding) + " is not known");
   }
-  ByteReader stored(pages.last(reader.bytes_left()));
+  ByteReader stored(pages);
   page.bytes = stored.take(stored_size);
-  pages = pages.last(stored.size());
+  pages = stored.rest();
   return page;
 }
 

@@ -7,22 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "driver/stores/references/parquet/byte_reader.h"
+#include "driver/stores/references/parquet/parquet_file.h"
+#include "driver/stores/references/parquet/thrift.h"
 #include "zarrcore/base/buffer.h"
 
 namespace gdal_zarr {
-
-// The numbers are defined by the format.
-enum class ParquetCodec : std::uint8_t { none, snappy, gzip, lzo, brotli, lz4_hadoop, zstd, lz4 };
-enum class ParquetEncoding : std::uint8_t {
-  plain = 0,
-  plain_dictionary = 2,
-  rle = 3,
-  delta_binary_packed = 5,
-  delta_length_byte_array = 6,
-  delta_byte_array = 7,
-  rle_dictionary = 8,
-};
 
 // RLE: `count` numbers of `bit_width` bits (0 to 32), in runs of equal numbers and of packed bits.
 std::vector<std::uint32_t> decode_runs(ByteReader& bytes, unsigned bit_width, std::uint64_t count);

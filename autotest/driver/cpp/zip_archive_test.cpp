@@ -1,21 +1,22 @@
 // The records of ZIP64. Archives below its limits are tested with other readers.
-#include "driver/stores/vsi/zip_format.h"
+#include "driver/stores/vsi/zip_archive.h"
 
 #include <gtest/gtest.h>
 
 #include "zarrcore/base/endian.h"
 
-namespace gdal_zarr::test::zip_format_test {
+namespace gdal_zarr::test::zip_archive_test {
 namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
 template <typename Integer>
-Integer load(const std::vector<std::byte>& bytes, std::size_t offset) {
-  return zarrcore::load_integer<Integer>(bytes.data() + offset, zarrcore::Endian::little);
+Integer load(const std::string& bytes, std::size_t offset) {
+  return zarrcore::load_integer<Integer>(reinterpret_cast<const std::byte*>(bytes.data()) + offset,
+                                         zarrcore::Endian::little);
 }
 
-TEST(ZipFormat, SmallEntriesHaveNoExtraField) {
+TEST(ZipArchive, SmallEntriesHaveNoExtraField) {
   const ZipEntry entry{.name = "a/b", .offset = 7, .size = 5, .checksum = 3, .time = 0};
   const auto header = zip_local_header(entry);
   EXPECT_EQ(header.size(), 30 + 3);
@@ -25,7 +26,7 @@ TEST(ZipFormat, SmallEntriesHaveNoExtraField) {
   EXPECT_EQ(load<std::uint32_t>(record, 42), 7u);
 }
 
-TEST(ZipFormat, LargeSizesAndOffsetsAreInTheExtraField) {
+TEST(ZipArchive, LargeSizesAndOffsetsAreInTheExtraField) {
   const ZipEntry entry{.name = "a", .offset = 6 * kGiB, .size = 5 * kGiB, .checksum = 3, .time = 0};
   const auto header = zip_local_header(entry);
   EXPECT_EQ(load<std::uint32_t>(header, 18), UINT32_MAX);
@@ -39,14 +40,14 @@ TEST(ZipFormat, LargeSizesAndOffsetsAreInTheExtraField) {
   EXPECT_EQ(load<std::uint64_t>(record, 47 + 4 + 16), 6 * kGiB);
 }
 
-TEST(ZipFormat, LargeOffsetsAloneAreInTheExtraField) {
+TEST(ZipArchive, LargeOffsetsAloneAreInTheExtraField) {
   const auto record = zip_central_record({.name = "a", .offset = 4 * kGiB, .size = 1});
   EXPECT_EQ(load<std::uint32_t>(record, 20), 1u);
   EXPECT_EQ(load<std::uint16_t>(record, 30), 12);
   EXPECT_EQ(load<std::uint64_t>(record, 51), 4 * kGiB);
 }
 
-TEST(ZipFormat, TheEndSaysWhereTheCentralRecordsAre) {
+TEST(ZipArchive, TheEndSaysWhereTheCentralRecordsAre) {
   EXPECT_EQ(zip_end_records(3, 100, 50).size(), 22u);
   const auto records = zip_end_records(70000, 5 * kGiB, 50);
   ASSERT_EQ(records.size(), 56u + 20 + 22);
@@ -58,4 +59,4 @@ TEST(ZipFormat, TheEndSaysWhereTheCentralRecordsAre) {
 }
 
 }  // namespace
-}  // namespace gdal_zarr::test::zip_format_test
+}  // namespace gdal_zarr::test::zip_archive_test
