@@ -7,7 +7,6 @@
 #include "autotest/fuzz/store_text.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/codec/codec_chain.h"
-#include "zarrcore/codec/complete_codecs.h"
 #include "zarrcore/metadata/format.h"
 
 namespace zarrcore::fuzz {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "zarrcore/base/text_encoding.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/icechunk/refs.h"
 #include "zarrcore/icechunk/transaction.h"
 #include "zarrcore/store/file_system_store.h"

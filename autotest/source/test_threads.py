@@ -3,7 +3,7 @@ import re
 
 from tree import CODE_FOLDERS, CPP, files, text
 
-REPLACEMENTS = {"threads.h"}
+REPLACEMENTS = {"process.h"}
 # Objects without a destructor may be thread_local.
 PLAIN = r"((std::size_t|bool|int) |\w+\* )\w+"
 

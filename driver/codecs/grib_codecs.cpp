@@ -17,7 +17,7 @@
 #include "driver/codecs/grib_message.h"
 #include "driver/codecs/memory_raster.h"
 #include "zarrcore/base/endian.h"
-#include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/codec.h"
 
 namespace gdal_zarr {
 namespace {

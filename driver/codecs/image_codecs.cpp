@@ -16,7 +16,7 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/codec.h"
 
 namespace gdal_zarr {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/registry.h"
 
 namespace gdal_zarr {

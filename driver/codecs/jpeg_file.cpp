@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "driver/codecs/image_files.h"
-#include "zarrcore/base/text_encoding.h"
-#include "zarrcore/codec/configuration.h"
+#include "zarrcore/base/text.h"
+#include "zarrcore/codec/codec.h"
 
 namespace gdal_zarr {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "zarrcore/base/text.h"
-#include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/codec.h"
 
 namespace gdal_zarr {
 

@@ -9,7 +9,7 @@
 #include "driver/codecs/gdal_codecs.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
-#include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/codec.h"
 
 namespace gdal_zarr {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/text_encoding.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/dtype/convert.h"
 #include "zarrcore/metadata/fill_value.h"
 

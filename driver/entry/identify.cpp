@@ -22,7 +22,7 @@
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/threads.h"
+#include "zarrcore/base/process.h"
 #include "zarrcore/metadata/document_names.h"
 
 namespace gdal_zarr {

@@ -10,7 +10,6 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec_chain.h"
-#include "zarrcore/codec/complete_codecs.h"
 #include "zarrcore/metadata/numpy_array.h"
 
 namespace gdal_zarr {

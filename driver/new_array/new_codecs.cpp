@@ -14,7 +14,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
 #include "zarrcore/codec/sharding.h"
-#include "zarrcore/dtype/numpy_type.h"
+#include "zarrcore/dtype/data_type.h"
 #include "zarrcore/dtype/small_float.h"
 
 namespace gdal_zarr {

@@ -11,9 +11,9 @@
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/text_encoding.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/dtype/convert.h"
-#include "zarrcore/dtype/element_converter.h"
+#include "zarrcore/dtype/elements.h"
 
 namespace gdal_zarr {
 namespace {
@@ -147,8 +147,9 @@ std::string string_value(const std::byte* element, const DataType& type) {
   } else if (type.kind == TypeKind::fixed_bytes) {
     text.assign(reinterpret_cast<const char*>(element), type.item_size);
   } else {
-    text = zarrcore::with_context("an element",
-                                  [&] { return zarrcore::encode_utf8({element, type.item_size}); });
+    text = zarrcore::with_context("an element", [&] {
+      return zarrcore::encode_utf8({element, type.item_size});
+    });
   }
   // Trailing zeros of a string of fixed length are padding.
   if (!type.is_variable()) text.erase(text.find_last_not_of('\0') + 1);

@@ -18,8 +18,8 @@
 #include "driver/virtual/tiff_directory.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/text_encoding.h"
-#include "zarrcore/dtype/numpy_type.h"
+#include "zarrcore/base/text.h"
+#include "zarrcore/dtype/data_type.h"
 
 namespace gdal_zarr {
 namespace {

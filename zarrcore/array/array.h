@@ -35,7 +35,6 @@
 #include "zarrcore/array/thread_pool.h"
 #include "zarrcore/base/api.h"
 #include "zarrcore/base/buffer.h"
-#include "zarrcore/base/buffer_memory.h"
 #include "zarrcore/base/process.h"
 #include "zarrcore/chunk/chunk_grid.h"
 #include "zarrcore/codec/codec_chain.h"

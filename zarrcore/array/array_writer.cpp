@@ -7,9 +7,9 @@
 
 #include "zarrcore/array/chunk_reader.h"
 #include "zarrcore/array/pending_chunk.h"
-#include "zarrcore/base/buffer_memory.h"
+#include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/threads.h"
+#include "zarrcore/base/process.h"
 
 namespace zarrcore {
 namespace {

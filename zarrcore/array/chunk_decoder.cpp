@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/threads.h"
-#include "zarrcore/codec/configuration.h"
+#include "zarrcore/base/process.h"
+#include "zarrcore/codec/codec.h"
 
 namespace zarrcore {
 namespace {

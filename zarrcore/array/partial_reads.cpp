@@ -4,7 +4,7 @@
 
 #include "zarrcore/array/chunk_reader.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/codec.h"
 
 namespace zarrcore {
 namespace {

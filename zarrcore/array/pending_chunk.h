@@ -26,8 +26,8 @@
 #include "zarrcore/array/selection.h"
 #include "zarrcore/array/stored_shard.h"
 #include "zarrcore/base/buffer.h"
+#include "zarrcore/base/process.h"
 #include "zarrcore/base/strided.h"
-#include "zarrcore/base/threads.h"
 #include "zarrcore/codec/codec_chain.h"
 
 namespace zarrcore {

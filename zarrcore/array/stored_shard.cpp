@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/codec.h"
 
 namespace zarrcore {
 namespace {

@@ -1,4 +1,6 @@
-// Memory for bytes that a codec or a store fills.
+// Memory for bytes that a codec or a store fills. Large buffers are mapped by themselves, in huge
+// pages where the system has them; a few that have been freed are reused. The system clears memory
+// that is new to a process page by page, which can take as long as decoding a chunk into it.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +12,22 @@
 #include <string_view>
 #include <vector>
 
-#include "zarrcore/base/buffer_memory.h"
+#include "zarrcore/base/api.h"
 #include "zarrcore/base/checked_math.h"
 
 namespace zarrcore {
+
+// Memory that is not initialized. Throws std::bad_alloc.
+ZARRCORE_API std::byte* allocate_buffer(std::size_t size);
+// Null if there is not enough memory.
+ZARRCORE_API std::byte* try_to_allocate_buffer(std::size_t size) noexcept;
+// Frees memory that was allocated with this size.
+ZARRCORE_API void free_buffer(std::byte* memory, std::size_t size) noexcept;
+
+struct BufferDeleter {
+  std::size_t size = 0;  // that was allocated
+  void operator()(std::byte* memory) const noexcept { free_buffer(memory, size); }
+};
 
 using ByteSpan = std::span<const std::byte>;
 using MutableByteSpan = std::span<std::byte>;
@@ -78,6 +92,16 @@ struct VariableElement {
   std::uint64_t size = 0;
 
   std::string_view text() const { return {data, memory_size(size)}; }
+
+  // The element at `index` of a dense chunk.
+  static VariableElement load(ByteSpan elements, std::uint64_t index) {
+    VariableElement element;
+    std::memcpy(&element, elements.data() + index * sizeof(element), sizeof(element));
+    return element;
+  }
+  void store(MutableByteSpan elements, std::uint64_t index) const {
+    std::memcpy(elements.data() + index * sizeof(*this), this, sizeof(*this));
+  }
 };
 
 // More bytes than any sensible stored chunk of `count` such elements has. Each element could have
@@ -109,7 +133,7 @@ class Arena {
     VariableElement element{keep(text).data};
     for (std::size_t i = 0; i < ends.size(); ++i) {
       element.size = ends[i] - (i == 0 ? 0 : ends[i - 1]);
-      std::memcpy(elements.data() + i * sizeof(element), &element, sizeof(element));
+      element.store(elements, i);
       element.data += element.size;
     }
   }
@@ -120,5 +144,17 @@ class Arena {
   std::vector<Buffer> buffers_;
   std::uint64_t byte_count_ = 0;
 };
+
+// Returns free heap memory to the system, if the allocator supports it. Buffers of many sizes that
+// are freed between others that stay leave holes, which together can become as large as everything
+// that stays. Memory that is allocated afterwards is cleared by the system, at about the cost of a
+// copy: call this after freeing tens of megabytes that are not needed again soon.
+void return_free_memory();
+
+// Prepares the allocator, for the rest of the process, for large buffers that are allocated and
+// freed in turn, also by the codecs' libraries. Until it has seen this pattern, glibc returns each
+// buffer to the system when it is freed and has the next one cleared again. Does nothing when there
+// is too little memory.
+ZARRCORE_API void expect_large_buffers();
 
 }  // namespace zarrcore

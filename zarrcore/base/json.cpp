@@ -56,28 +56,18 @@ void visit_special_numbers(Value& value, const JsonStyle& style, const Visit& vi
 
 namespace json {
 
-std::vector<NumberTexts::Entry>::iterator NumberTexts::lower_bound(Texts& texts,
-                                                                   std::size_t place) {
-  return std::ranges::lower_bound(texts.entries, place, {}, &Entry::place);
-}
-
 void NumberTexts::set(std::size_t place, std::string_view text) {
-  if (!texts_) texts_ = std::make_unique<Texts>();
-  const std::size_t start = texts_->characters.size();
-  texts_->characters.append(text).push_back('\0');
-  const auto it = lower_bound(*texts_, place);
-  if (it != texts_->entries.end() && it->place == place) {
-    it->start = start;
+  const auto it = std::ranges::lower_bound(entries_, place, {}, &Entry::place);
+  if (it != entries_.end() && it->place == place) {
+    it->text = text;
   } else {
-    texts_->entries.insert(it, {place, start});
+    entries_.insert(it, {place, std::string(text)});
   }
 }
 
 std::string_view NumberTexts::find(std::size_t place) const {
-  if (!texts_) return {};
-  const auto it = lower_bound(*texts_, place);
-  if (it == texts_->entries.end() || it->place != place) return {};
-  return texts_->characters.c_str() + it->start;
+  const auto it = std::ranges::lower_bound(entries_, place, {}, &Entry::place);
+  return it == entries_.end() || it->place != place ? std::string_view() : it->text;
 }
 
 }  // namespace json
@@ -169,6 +159,11 @@ const Json* find_member(const Json& value, std::string_view key) {
   return it == value.end() ? nullptr : &*it;
 }
 
+const Json* find_value(const Json& value, std::string_view key) {
+  const Json* member = find_member(value, key);
+  return member == nullptr || member->is_null() ? nullptr : member;
+}
+
 const Json& required_member(const Json& document, std::string_view key) {
   if (!document.is_object()) {
     throw Error("the document is " + std::string(describe_kind(document)) +
@@ -179,8 +174,8 @@ const Json& required_member(const Json& document, std::string_view key) {
 }
 
 Json object_member(const Json& document, std::string_view key) {
-  const Json* member = find_member(document, key);
-  if (member == nullptr || member->is_null()) return Json::object();
+  const Json* member = find_value(document, key);
+  if (member == nullptr) return Json::object();
   if (member->is_object()) return *member;
   throw Error("\"" + std::string(key) + "\" is " + std::string(describe_kind(*member)) +
               " where an object is expected");

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/text.h"
 
@@ -139,23 +140,24 @@ class Builder {
   // `text` is the original text; read() then gets its plain_json().
   explicit Builder(std::string_view text) : words_(text) {}
 
-  // Returns false if `text` is not JSON.
-  bool read(std::string_view text) {
-    return Json::sax_parse(text.data(), text.data() + text.size(), this);
+  // Returns false if `text` does not have the format.
+  bool read(std::string_view text, Json::input_format_t format = Json::input_format_t::json) {
+    return Json::sax_parse(text.data(), text.data() + text.size(), this, format);
   }
   Json value() { return std::move(value_); }
-  // Why it is not JSON, and at which byte.
+  // Why it does not, and at which byte.
   const std::string& problem() const { return problem_; }
   std::size_t problem_at() const { return problem_at_; }
 
   bool null() { return add(nullptr); }
   bool boolean(bool value) { return add(value); }
   bool string(std::string& value) { return add(std::move(value)); }
-  bool binary(Json::binary_t& /*value*/) { return false; }
+  bool binary(Json::binary_t& value) { return add(std::move(value)); }
   // Only negative integers are signed.
   bool number_integer(std::int64_t number) { return add_number(number, number == 0 ? "-0" : ""); }
   bool number_unsigned(std::uint64_t number) { return add_number(number, {}); }
-  bool number_float(double /*number*/, const std::string& text) {
+  bool number_float(double number, const std::string& text) {
+    if (text.empty()) return add(number);  // in MessagePack
     // The library reads and writes the decimal point that the locale has.
     const auto is_point = [](char c) { return !is_of_number(c); };
     const auto point = std::ranges::find_if(text, is_point);
@@ -265,6 +267,13 @@ Json parse_json(std::string_view text) {
   Builder builder(text);
   if (!builder.read(plain_json(text))) refuse_json(text, builder.problem_at(), builder.problem());
   return builder.value();
+}
+
+Json parse_msgpack(std::string_view bytes) {
+  Builder builder;
+  if (builder.read(bytes, Json::input_format_t::msgpack)) return builder.value();
+  throw Error("not valid MessagePack: " + builder.problem() + " at byte " +
+              std::to_string(builder.problem_at()));
 }
 
 JsonMembers::JsonMembers(std::string_view text, TrailingComma trailing_comma)

@@ -1,7 +1,9 @@
-// Processes of the operating system.
+// Processes of the operating system, and what replaces parts of the C++ library's threads: where a
+// process forks, and where MinGW's do not work.
 #pragma once
 
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 
 #include "zarrcore/base/api.h"
@@ -49,5 +51,65 @@ void at_exit(void (*before)());
 // Returns true if the other threads have been ended: at the end of a process, Windows does so
 // before the functions of at_exit() are called in a DLL. To wait for a thread would then never end.
 bool are_threads_gone();
+
+#ifdef __MINGW32__
+// Replaces std::shared_mutex, which has a fault in MinGW-w64's winpthreads: two threads that are
+// the first to lock it at the same time both get the lock.
+class SharedMutex {
+ public:
+  SharedMutex() = default;
+  ~SharedMutex() = default;
+  SharedMutex(const SharedMutex&) = delete;
+  SharedMutex& operator=(const SharedMutex&) = delete;
+
+  void lock();
+  bool try_lock();
+  void unlock();
+  void lock_shared();
+  bool try_lock_shared();
+  void unlock_shared();
+
+ private:
+  void* state_ = nullptr;  // an SRWLOCK
+};
+
+// A pointer of each thread, null at first. It stands in for thread_local: with MinGW-w64, GCC frees
+// the memory of such objects before it destroys them.
+class ThreadSlot {
+ public:
+  // `destroy` gets the pointer of a thread that ends, unless it is null.
+  explicit ThreadSlot(void (*destroy)(void*));
+  ~ThreadSlot();  // also destroys the objects of threads that still run
+  ThreadSlot(const ThreadSlot&) = delete;
+  ThreadSlot& operator=(const ThreadSlot&) = delete;
+
+  void* get() const;
+  // Takes the object, also if it throws.
+  void set(void* object);
+
+ private:
+  struct Held;
+
+  void (*destroy_)(void*);
+  unsigned long index_;
+};
+#else
+// A mutex that threads can share.
+using SharedMutex = std::shared_mutex;
+#endif
+
+// The object of type T of this thread. The first call makes it; it is destroyed when the thread
+// ends. All callers that name this type get the same one.
+template <typename T>
+T& thread_object() {
+#ifdef __MINGW32__
+  static ThreadSlot slot([](void* object) { delete static_cast<T*>(object); });
+  if (slot.get() == nullptr) slot.set(new T());
+  return *static_cast<T*>(slot.get());
+#else
+  thread_local T object;
+  return object;
+#endif
+}
 
 }  // namespace zarrcore

@@ -33,7 +33,7 @@ GridDimension::GridDimension(std::uint64_t array_length, std::span<const ChunkRu
     throw Error("the chunk lengths make " + std::to_string(covered) + " where the array has " +
                 std::to_string(array_length));
   }
-  // The lengths may go on behind the array.
+  // The lengths may extend past the array.
   chunk_count_ = array_length == 0 ? 0 : chunk_of(array_length - 1) + 1;
 }
 
@@ -92,7 +92,7 @@ ChunkGrid ChunkGrid::rectilinear(std::span<const std::uint64_t> array_shape,
   ChunkGrid grid;
   grid.is_regular_ = false;
   for (std::size_t i = 0; i < array_shape.size(); ++i) {
-    with_context([&] { return "dimension " + std::to_string(i) + " of the chunk grid"; },
+    with_context({"dimension ", i, " of the chunk grid"},
                  [&] { grid.dimensions_.emplace_back(array_shape[i], chunk_runs[i]); });
   }
   grid.check_count();

@@ -2,9 +2,8 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
-#include "zarrcore/base/text_encoding.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
 
 namespace zarrcore {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
 #include "zarrcore/metadata/codec_metadata.h"
 
 namespace zarrcore {
@@ -151,8 +150,7 @@ Codec make_blosc(const Json& configuration, const ChunkSpec& spec) {
   }
   // Blosc cannot shuffle larger items; other writers do the same.
   if (options.type_size > BLOSC_MAX_TYPESIZE) options.type_size = 1;
-  if (const Json* shuffle = find_member(configuration, "shuffle");
-      shuffle != nullptr && !shuffle->is_null()) {
+  if (const Json* shuffle = find_value(configuration, "shuffle")) {
     options.shuffle = parse_shuffle(*shuffle, options.type_size);
   }
   return std::make_unique<BloscCodec>(std::move(options));

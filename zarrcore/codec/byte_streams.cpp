@@ -5,7 +5,6 @@
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/decoder_codec.h"
 
 namespace zarrcore {

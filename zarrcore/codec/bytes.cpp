@@ -11,7 +11,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
 #include "zarrcore/metadata/codec_metadata.h"
 
 namespace zarrcore {
@@ -104,9 +103,9 @@ Codec make_bytes(const Json& configuration, const ChunkSpec& spec) {
   }
   const std::vector<ByteUnit> units = byte_units(type);
   std::vector<Endian> orders(units.size(), Endian::little);
-  const Json* endian = find_member(configuration, "endian");
+  const Json* endian = find_value(configuration, "endian");
   bool assumes_order = false;
-  if (endian == nullptr || endian->is_null()) {
+  if (endian == nullptr) {
     // Writers state no order for text of several bytes and for structures.
     assumes_order = !units.empty() && !type.is_string() && type.kind != TypeKind::structure;
   } else if (endian->is_array() && endian->size() == units.size()) {

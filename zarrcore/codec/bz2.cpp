@@ -6,8 +6,7 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/stream_codec.h"
+#include "zarrcore/codec/decoder_codec.h"
 
 namespace zarrcore {
 namespace {

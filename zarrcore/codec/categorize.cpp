@@ -11,14 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/element_filter.h"
-#include "zarrcore/dtype/dispatch.h"
+#include "zarrcore/codec/element_codec.h"
 
 namespace zarrcore {
 namespace {
@@ -76,66 +74,53 @@ class NumberFormat {
   std::uint64_t max_ = 0;
 };
 
-// Texts of fixed length.
-class CategorizeFilter final : public ElementFilter {
- public:
-  CategorizeFilter(const NumpyType& decoded, const NumpyType& encoded,
-                   const std::vector<std::string>& labels)
-      : ElementFilter("categorize", decoded, encoded),
-        decoded_size_(memory_size(decoded.type.item_size)),
-        encoded_size_(memory_size(encoded.type.item_size)),
-        numbers_(encoded.type),
-        unit_(decoded.type.kind == TypeKind::fixed_utf32 ? sizeof(char32_t) : 1),
-        labels_(unit_ == 1 ? Labels(labels) : Labels(as_utf32(labels))) {}
-
- private:
-  // Texts as the bytes of elements without the padding.
-  static std::vector<std::string> as_utf32(const std::vector<std::string>& labels) {
-    std::vector<std::string> elements;
-    for (const std::string& label : labels) {
-      const std::u32string text = decode_utf8(label);
-      elements.emplace_back(reinterpret_cast<const char*>(text.data()),
-                            text.size() * sizeof(char32_t));
-    }
-    return elements;
+// Texts as the bytes of elements without the padding.
+std::vector<std::string> as_utf32(const std::vector<std::string>& labels) {
+  std::vector<std::string> elements;
+  for (const std::string& label : labels) {
+    const std::u32string text = decode_utf8(label);
+    elements.emplace_back(reinterpret_cast<const char*>(text.data()),
+                          text.size() * sizeof(char32_t));
   }
+  return elements;
+}
 
-  void encode_elements(const std::byte* decoded, std::byte* encoded,
-                       std::size_t count) const override {
+// Texts of fixed length.
+Codec make_label_filter(const NumpyType& decoded, const NumpyType& encoded,
+                        const std::vector<std::string>& texts) {
+  const std::size_t size = memory_size(decoded.type.item_size);
+  const std::size_t number_size = memory_size(encoded.type.item_size);
+  const std::size_t unit = decoded.type.kind == TypeKind::fixed_utf32 ? sizeof(char32_t) : 1;
+  const NumberFormat numbers(encoded.type);
+  const auto labels = std::make_shared<const Labels>(unit == 1 ? texts : as_utf32(texts));
+  const auto encode = [=, type = decoded.type](const std::byte* from, std::byte* to,
+                                               std::size_t count) {
     std::string text;
     for (std::size_t i = 0; i < count; ++i) {
-      text.assign(reinterpret_cast<const char*>(decoded + i * decoded_size_), decoded_size_);
-      std::size_t size = without_trailing(text, '\0').size();
-      size += (unit_ - size % unit_) % unit_;
-      text.resize(size);
-      const std::uint64_t number = labels_.number(text);
+      const std::byte* element = from + i * size;
+      text.assign(reinterpret_cast<const char*>(element), size);
+      text.resize(memory_size(ceil_divide(without_trailing(text, '\0').size(), unit) * unit));
+      const std::uint64_t number = labels->number(text);
       if (number == 0 && !text.empty()) {
-        const std::vector<std::byte> nothing(decoded_size_);
-        refuse(i, decoded + i * decoded_size_, nothing.data());
+        const std::vector<std::byte> empty(size);
+        refuse_element("categorize", type, i, element, empty.data());
       }
-      numbers_.store(number, encoded + i * encoded_size_);
+      numbers.store(number, to + i * number_size);
     }
-  }
-
+  };
   // Labels that are too long are cut off, as NumPy does.
-  void decode_elements(const std::byte* encoded, std::byte* decoded,
-                       std::size_t count) const override {
+  const auto decode = [=](const std::byte* from, std::byte* to, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-      std::byte* element = decoded + i * decoded_size_;
-      std::fill_n(element, decoded_size_, std::byte{0});
-      const std::uint64_t number = numbers_.load(encoded + i * encoded_size_, labels_);
+      std::byte* element = to + i * size;
+      std::fill_n(element, size, std::byte{0});
+      const std::uint64_t number = numbers.load(from + i * number_size, *labels);
       if (number == 0) continue;
-      const std::string& text = labels_.text(number);
-      std::memcpy(element, text.data(), std::min<std::size_t>(text.size(), decoded_size_));
+      const std::string& text = labels->text(number);
+      std::memcpy(element, text.data(), std::min<std::size_t>(text.size(), size));
     }
-  }
-
-  std::size_t decoded_size_;
-  std::size_t encoded_size_;
-  NumberFormat numbers_;
-  std::size_t unit_;  // bytes of a character
-  Labels labels_;
-};
+  };
+  return make_element_filter({"categorize", decoded, encoded, encode, decode});
+}
 
 // Texts of any length.
 class CategorizeCodec final : public ArrayToBytesCodec {
@@ -152,9 +137,7 @@ class CategorizeCodec final : public ArrayToBytesCodec {
   Buffer encode(ByteSpan decoded) const override {
     Buffer encoded(max_encoded_size());
     for (std::uint64_t i = 0; i < count_; ++i) {
-      const auto element =
-          load_element<VariableElement>(decoded.data() + i * sizeof(VariableElement));
-      const std::string text(element.text());
+      const std::string text(VariableElement::load(decoded, i).text());
       const std::uint64_t number = labels_.number(text);
       if (number == 0 && !text.empty()) {
         throw Error("categorize: element " + std::to_string(i) + " of the chunk is " +
@@ -172,15 +155,15 @@ class CategorizeCodec final : public ArrayToBytesCodec {
     swap_elements(numbers.span(), encoded_);
     // Each label is stored once, when it first occurs. Number 0, for all other texts, is the empty
     // string.
-    std::vector<VariableElement> kept(labels_.count() + 1);
+    std::vector<VariableElement> stored(labels_.count() + 1);
     for (std::uint64_t i = 0; i < count_; ++i) {
       const std::uint64_t number =
           numbers_.load(numbers.data() + i * encoded_.type.item_size, labels_);
-      VariableElement& element = kept[static_cast<std::size_t>(number)];
+      VariableElement& element = stored[static_cast<std::size_t>(number)];
       if (number != 0 && element.data == nullptr && !labels_.text(number).empty()) {
         element = arena.keep(labels_.text(number));
       }
-      std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
+      element.store(decoded, i);
     }
   }
 
@@ -219,8 +202,7 @@ Codec make_categorize(const Json& configuration, const ChunkSpec& spec) {
   if (decoded.type.kind != TypeKind::fixed_utf32 && decoded.type.kind != TypeKind::fixed_bytes) {
     throw Error("the data type " + type_name(decoded.type) + " is not one of texts");
   }
-  return std::unique_ptr<const Filter>(
-      std::make_unique<CategorizeFilter>(decoded, encoded, labels));
+  return make_label_filter(decoded, encoded, labels);
 }
 
 }  // namespace zarrcore

@@ -5,8 +5,8 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/element_filter.h"
+#include "zarrcore/codec/codec.h"
+#include "zarrcore/codec/element_codec.h"
 #include "zarrcore/codec/registry.h"
 
 namespace zarrcore {
@@ -35,21 +35,20 @@ CodecChain::CodecChain(std::span<const CodecMetadata> codecs, const ChunkSpec& s
       throw Error("the codec \"" + metadata.name + "\" is not supported" +
                   (reason.empty() ? "" : ": " + reason));
     }
-    with_context([&] { return "codec \"" + metadata.name + "\""; },
-                 [&] {
-                   const Json configuration = known_members(metadata.name, metadata.configuration);
-                   const bool had_bytes = array_to_bytes_ != nullptr;
-                   if (is_imagecodecs(metadata.name)) {
-                     add_imagecodecs(metadata.name, configuration, stored_endian(codecs), is_known);
-                   } else {
-                     add(make(configuration, last_spec()), is_known);
-                   }
-                   codecs_.push_back(metadata);
-                   if (can_encode() && !all_encode()) decode_only_ = metadata.name;
-                   if (!had_bytes && array_to_bytes_ && !assumes_bytes_) {
-                     array_to_bytes_->state_byte_order(codecs_.back().configuration);
-                   }
-                 });
+    with_context({"codec \"", metadata.name, "\""}, [&] {
+      const Json configuration = known_members(metadata.name, metadata.configuration);
+      const bool had_bytes = array_to_bytes_ != nullptr;
+      if (is_imagecodecs(metadata.name)) {
+        add_imagecodecs(metadata.name, configuration, stored_endian(codecs), is_known);
+      } else {
+        add(make(configuration, last_spec()), is_known);
+      }
+      codecs_.push_back(metadata);
+      if (can_encode() && !all_encode()) decode_only_ = metadata.name;
+      if (!had_bytes && array_to_bytes_ && !assumes_bytes_) {
+        array_to_bytes_->state_byte_order(codecs_.back().configuration);
+      }
+    });
   }
   if (!array_to_bytes_) {
     add_missing_bytes(is_known, "the codecs do not include one from arrays to bytes");
@@ -194,11 +193,11 @@ Buffer CodecChain::encode(ByteSpan decoded, bool stores_empty) const {
     return encode_shard(stores_empty ? array_to_bytes_->encode_all(decoded)
                                      : array_to_bytes_->encode(decoded));
   }
-  Buffer encoded = bytes_codecs_.front()->encode(decoded);
-  for (std::size_t i = 1; i < bytes_codecs_.size(); ++i) {
-    encoded = bytes_codecs_[i]->encode(encoded.span());
+  for (const auto& codec : bytes_codecs_) {
+    held = codec->encode(decoded);
+    decoded = held.span();
   }
-  return encoded;
+  return held;
 }
 
 Buffer CodecChain::encode(Buffer&& decoded, bool stores_empty) const {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "zarrcore/codec/codec.h"
@@ -164,5 +165,27 @@ class CodecChain {
 
 // Shared by those that decode chunks with it, and by what is cached of them.
 using SharedChain = std::shared_ptr<const CodecChain>;
+
+// --- Codecs as a person writes them for a new array (complete_codecs.cpp) ------------------------
+
+// What may be left out follows from the data type and the chunks, as in TensorStore's driver zarr3.
+
+// The default array-to-bytes codec for elements of `type`: `bytes` in little-endian order, or the
+// codec for strings or bytes of variable length.
+CodecMetadata default_array_to_bytes(const DataType& type);
+
+// Reads a list of codecs, or one codec without a list around it. Errors start with `what`.
+std::vector<CodecMetadata> parse_codecs_or_one(const Json& value, std::string_view what);
+
+// Completes codecs: adds the array-to-bytes codec, members that have a default, and the codecs of
+// inner chunks and of the index of shards, which are completed as well. `spec` describes the
+// chunks. Throws Error, which names the codec, when it is not known, has no default for a member
+// that it needs, or has a level that its compressor does not know.
+std::vector<CodecMetadata> complete_codecs(std::span<const CodecMetadata> codecs, ChunkSpec spec);
+
+// The codecs of the elements of `n5_default`, which are transpose codecs, `bytes`, and codecs of
+// bytes: with `bytes`, big-endian, where they leave it or its byte order out. Throws Error if they
+// state that it is little-endian.
+std::vector<CodecMetadata> with_n5_bytes(std::vector<CodecMetadata> codecs, const DataType& type);
 
 }  // namespace zarrcore

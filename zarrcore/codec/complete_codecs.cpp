@@ -1,5 +1,3 @@
-#include "zarrcore/codec/complete_codecs.h"
-
 #include <algorithm>
 #include <climits>
 #include <cstdint>
@@ -7,10 +5,10 @@
 #include <utility>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/codec/element_filter.h"
-#include "zarrcore/codec/n5_block.h"
+#include "zarrcore/codec/codec_chain.h"
+#include "zarrcore/codec/element_codec.h"
 #include "zarrcore/codec/registry.h"
-#include "zarrcore/dtype/numpy_type.h"
+#include "zarrcore/dtype/data_type.h"
 
 namespace zarrcore {
 namespace {
@@ -58,11 +56,6 @@ constexpr std::pair<std::string_view, const char*> kElementTypes[] = {
     {"numcodecs.quantize", "dtype"},
 };
 
-bool lacks_member(const Json& configuration, std::string_view key) {
-  const Json* member = find_member(configuration, key);
-  return member == nullptr || member->is_null();
-}
-
 void check_member_range(const OptionalMember& member, const Json& value) {
   if (member.min == member.max || !value.is_number_integer()) return;
   const bool fits = !value.is_number_unsigned() || value.get<std::uint64_t>() <= INT64_MAX;
@@ -101,12 +94,12 @@ void complete_n5(Json& configuration, const ChunkSpec& spec) {
 }
 
 void complete_blosc(Json& configuration, const DataType& type) {
-  if (lacks_member(configuration, "typesize")) {
+  if (find_value(configuration, "typesize") == nullptr) {
     const bool can_shuffle = !type.is_variable() && type.item_size >= 1 && type.item_size <= 255;
     configuration["typesize"] = can_shuffle ? type.item_size : 1;
   }
   check_member_range({"", "typesize", "", 1, 255}, configuration["typesize"]);
-  if (lacks_member(configuration, "shuffle")) {
+  if (find_value(configuration, "shuffle") == nullptr) {
     configuration["shuffle"] = configuration["typesize"] == 1 ? "bitshuffle" : "shuffle";
   }
 }
@@ -115,13 +108,13 @@ void complete_configuration(CodecMetadata& codec, const ChunkSpec& spec) {
   Json& configuration = codec.configuration;
   for (const OptionalMember& member : kOptionalMembers) {
     if (member.codec != codec.name) continue;
-    if (lacks_member(configuration, member.key)) {
+    if (find_value(configuration, member.key) == nullptr) {
       configuration[std::string(member.key)] = parse_json(member.fallback);
     }
     check_member_range(member, configuration[std::string(member.key)]);
   }
   for (const auto& [name, key] : kElementTypes) {
-    if (name != codec.name || !lacks_member(configuration, key)) continue;
+    if (name != codec.name || find_value(configuration, key) != nullptr) continue;
     if (auto type = format_numpy_type(spec.data_type, Endian::little)) {
       configuration[key] = *std::move(type);
     }
@@ -130,67 +123,10 @@ void complete_configuration(CodecMetadata& codec, const ChunkSpec& spec) {
   if (codec.name == "transpose") state_axes(codec, spec.shape.size());
   if (codec.name == "sharding_indexed") complete_shards(configuration, spec);
   if (codec.name == "n5_default") complete_n5(configuration, spec);
-  if (codec.name == "numcodecs.shuffle" && lacks_member(configuration, "elementsize")) {
+  if (codec.name == "numcodecs.shuffle" && find_value(configuration, "elementsize") == nullptr) {
     configuration["elementsize"] = spec.data_type.is_variable() ? 1 : spec.data_type.item_size;
   }
 }
-
-// Takes the codecs one after the other, and knows the chunks that reach the next one.
-class Completion {
- public:
-  explicit Completion(const ChunkSpec& spec) : spec_(spec) {}
-
-  void add(CodecMetadata codec) {
-    if (codec.name == "endian") codec.name = "bytes";  // an older name
-    const CodecFactory make = find_codec(codec.name);
-    if (make == nullptr) throw Error("the codec \"" + codec.name + "\" is not supported");
-    with_context([&] { return "codec \"" + codec.name + '"'; },
-                 [&] {
-                   complete_configuration(codec, spec_);
-                   const Json known = known_members(codec.name, codec.configuration);
-                   add(codec, make(known, spec_));
-                 });
-    codecs_.push_back(std::move(codec));
-  }
-
-  std::vector<CodecMetadata> take() {
-    make_bytes();
-    return std::move(codecs_);
-  }
-
- private:
-  void add(const CodecMetadata& metadata, Codec codec) {
-    using ArrayToArray = std::unique_ptr<const ArrayToArrayCodec>;
-    using OfBytes = std::unique_ptr<const BytesToBytesCodec>;
-    if (std::holds_alternative<OfBytes>(codec) || metadata.name == "numcodecs.shuffle") {
-      make_bytes();
-    }
-    if (auto* filter = std::get_if<std::unique_ptr<const Filter>>(&codec)) {
-      if (are_bytes_) {
-        spec_.data_type = (*filter)->encoded_type();
-      } else {
-        spec_ = make_array_filter(std::move(*filter), spec_, Endian::little)->encoded_spec();
-      }
-    } else if (!std::holds_alternative<OfBytes>(codec)) {
-      if (are_bytes_) throw Error("it takes an array, but a codec before it has made bytes");
-      const auto* of_array = std::get_if<ArrayToArray>(&codec);
-      if (of_array == nullptr) {
-        are_bytes_ = true;
-      } else {
-        spec_ = (*of_array)->encoded_spec();
-      }
-    }
-  }
-
-  void make_bytes() {
-    if (!are_bytes_) codecs_.push_back(default_array_to_bytes(spec_.data_type));
-    are_bytes_ = true;
-  }
-
-  ChunkSpec spec_;  // of the input of the next codec
-  bool are_bytes_ = false;
-  std::vector<CodecMetadata> codecs_;
-};
 
 }  // namespace
 
@@ -205,11 +141,44 @@ std::vector<CodecMetadata> parse_codecs_or_one(const Json& value, std::string_vi
   return parse_codec_list(is_one ? Json::array({value}) : value, what);
 }
 
-std::vector<CodecMetadata> complete_codecs(std::span<const CodecMetadata> codecs,
-                                           const ChunkSpec& spec) {
-  Completion completion(spec);
-  for (const CodecMetadata& codec : codecs) completion.add(codec);
-  return completion.take();
+std::vector<CodecMetadata> complete_codecs(std::span<const CodecMetadata> codecs, ChunkSpec spec) {
+  using ArrayToArray = std::unique_ptr<const ArrayToArrayCodec>;
+  using BytesToBytes = std::unique_ptr<const BytesToBytesCodec>;
+  std::vector<CodecMetadata> completed;
+  bool are_bytes = false;
+  const auto make_bytes = [&] {
+    if (!are_bytes) completed.push_back(default_array_to_bytes(spec.data_type));
+    are_bytes = true;
+  };
+  for (CodecMetadata metadata : codecs) {
+    if (metadata.name == "endian") metadata.name = "bytes";  // an older name
+    const CodecFactory make = find_codec(metadata.name);
+    if (make == nullptr) throw Error("the codec \"" + metadata.name + "\" is not supported");
+    with_context({"codec \"", metadata.name, "\""}, [&] {
+      complete_configuration(metadata, spec);
+      Codec codec = make(known_members(metadata.name, metadata.configuration), spec);
+      const bool takes_bytes = std::holds_alternative<BytesToBytes>(codec);
+      if (takes_bytes || metadata.name == "numcodecs.shuffle") make_bytes();
+      if (takes_bytes) return;
+      if (auto* filter = std::get_if<std::unique_ptr<const Filter>>(&codec)) {
+        if (are_bytes) {
+          spec.data_type = (*filter)->encoded_type();
+        } else {
+          spec = make_array_filter(std::move(*filter), spec, Endian::little)->encoded_spec();
+        }
+        return;
+      }
+      if (are_bytes) throw Error("it takes an array, but a codec before it has made bytes");
+      if (const auto* of_array = std::get_if<ArrayToArray>(&codec)) {
+        spec = (*of_array)->encoded_spec();
+      } else {
+        are_bytes = true;
+      }
+    });
+    completed.push_back(std::move(metadata));
+  }
+  make_bytes();
+  return completed;
 }
 
 }  // namespace zarrcore

@@ -7,7 +7,6 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/registry.h"
 #include "zarrcore/metadata/codec_metadata.h"
 

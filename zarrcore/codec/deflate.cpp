@@ -8,9 +8,8 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
-#include "zarrcore/base/threads.h"
+#include "zarrcore/base/process.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/decoder_codec.h"
 
 namespace zarrcore {
@@ -34,19 +33,17 @@ const DeflateFormat kRaw{"deflate", libdeflate_deflate_compress, libdeflate_defl
 // DEFLATE cannot shrink by more than this factor.
 constexpr std::uint64_t kMaxDeflateExpansion = 1032;
 
-struct FreeDecompressor {
+struct FreeDeflate {
   void operator()(libdeflate_decompressor* decompressor) const {
     libdeflate_free_decompressor(decompressor);
   }
-};
-struct FreeCompressor {
   void operator()(libdeflate_compressor* compressor) const {
     libdeflate_free_compressor(compressor);
   }
 };
 
 libdeflate_decompressor* thread_decompressor() {
-  auto& decompressor = thread_object<std::unique_ptr<libdeflate_decompressor, FreeDecompressor>>();
+  auto& decompressor = thread_object<std::unique_ptr<libdeflate_decompressor, FreeDeflate>>();
   if (!decompressor) decompressor.reset(libdeflate_alloc_decompressor());
   if (!decompressor) throw std::bad_alloc();
   return decompressor.get();
@@ -86,7 +83,7 @@ class DeflateCodec final : public BytesToBytesCodec {
   }
 
   Buffer encode(ByteSpan decoded) const override {
-    const std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor(
+    const std::unique_ptr<libdeflate_compressor, FreeDeflate> compressor(
         libdeflate_alloc_compressor(level_));
     if (!compressor) throw std::bad_alloc();
     Buffer encoded(format_.compress_bound(compressor.get(), decoded.size()));

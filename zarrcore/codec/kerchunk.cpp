@@ -9,13 +9,11 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/codec_chain.h"
 #include "zarrcore/codec/decoder_codec.h"
-#include "zarrcore/codec/registry.h"
-#include "zarrcore/dtype/dispatch.h"
-#include "zarrcore/dtype/numpy_type.h"
+#include "zarrcore/dtype/data_type.h"
+#include "zarrcore/dtype/elements.h"
 
 namespace zarrcore {
 namespace {
@@ -46,15 +44,14 @@ class HdfStringsCodec final : public ArrayToBytesCodec {
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
     check_size("fill_hdf_strings: ", encoded.size(), max_encoded_size());
     // Each distinct text is stored once.
-    std::unordered_map<const std::string*, VariableElement> kept;
+    std::unordered_map<const std::string*, VariableElement> stored;
     for (std::uint64_t i = 0; i < count_; ++i) {
       const std::string_view id(reinterpret_cast<const char*>(encoded.data()) + i * kHeapIdSize,
                                 kHeapIdSize);
       const std::string& text = texts_ ? find(id, i) : text_;
-      const auto [found, is_new] = kept.try_emplace(&text);
+      const auto [found, is_new] = stored.try_emplace(&text);
       if (is_new) found->second = arena.keep(text);
-      const VariableElement element = found->second;
-      std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
+      found->second.store(decoded, i);
     }
   }
 
@@ -104,7 +101,8 @@ Number parse_field(std::string_view text) {
   }
   if (number) return *number;
   std::string shown(text);
-  std::ranges::replace_if(shown, [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::ranges::replace_if(
+      shown, [](char c) { return c < ' ' || c > '~'; }, '?');
   throw Error("the field \"" + shown + "\" is not a number of its type");
 }
 
@@ -162,30 +160,18 @@ std::vector<Column> parse_columns(const Json& configuration) {
 // The `bytes` codec after a transposition that reverses the dimensions.
 class ChunkyCodec final : public ArrayToBytesCodec {
  public:
-  ChunkyCodec(const Json& configuration, const ChunkSpec& spec)
-      : transpose_(std::get<std::unique_ptr<const ArrayToArrayCodec>>(
-            find_codec("transpose")({{"order", "F"}}, spec))),
-        bytes_(std::get<std::unique_ptr<const ArrayToBytesCodec>>(
-            find_codec("bytes")(configuration, transpose_->encoded_spec()))) {}
+  explicit ChunkyCodec(CodecChain chain) : chain_(std::move(chain)) {}
 
-  std::optional<std::uint64_t> encoded_size() const override { return bytes_->encoded_size(); }
-  std::uint64_t max_encoded_size() const override { return bytes_->max_encoded_size(); }
+  std::optional<std::uint64_t> encoded_size() const override { return chain_.encoded_size(); }
+  std::uint64_t max_encoded_size() const override { return chain_.max_uncompressed_size(); }
 
-  Buffer encode(ByteSpan decoded) const override {
-    Buffer reversed(decoded.size());
-    transpose_->encode(decoded, reversed.span());
-    return bytes_->encode(reversed.span());
-  }
-
+  Buffer encode(ByteSpan decoded) const override { return chain_.encode_from_c_order(decoded); }
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
-    Buffer reversed(decoded.size());
-    bytes_->decode(encoded, reversed.span(), arena);
-    transpose_->decode(reversed.span(), decoded);
+    chain_.decode_to_c_order(encoded, decoded, arena);
   }
 
  private:
-  std::unique_ptr<const ArrayToArrayCodec> transpose_;
-  std::unique_ptr<const ArrayToBytesCodec> bytes_;
+  CodecChain chain_;
 };
 
 }  // namespace
@@ -246,7 +232,9 @@ Codec make_fits_ascii(const Json& configuration, const ChunkSpec& spec) {
 // Configuration: `endian`, little by default.
 Codec make_chunky(const Json& configuration, const ChunkSpec& spec) {
   const std::string endian = text_option(configuration, "endian").value_or("little");
-  return std::make_unique<ChunkyCodec>(Json{{"endian", endian}}, spec);
+  const std::vector<CodecMetadata> codecs{{"transpose", {{"order", "F"}}},
+                                          {"bytes", {{"endian", endian}}}};
+  return std::make_unique<ChunkyCodec>(CodecChain(codecs, spec));
 }
 
 }  // namespace zarrcore

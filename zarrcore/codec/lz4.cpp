@@ -1,18 +1,21 @@
 // The `lz4` codec of numcodecs: the decoded size as a little-endian int32, then one LZ4 block.
 // Configuration: `acceleration`; higher values encode faster and compress less. And the LZ4 formats
 // of imagecodecs: bare blocks (`lz4`), frames of the lz4 program (`lz4f`), and chunks of HDF5's
-// filter 32004 (`lz4h5`).
+// filter 32004 (`lz4h5`). And the compression `lz4` of N5: the blocks of lz4-java's
+// LZ4BlockOutputStream.
 #include <lz4.h>
 #include <lz4frame.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <limits>
+#include <string_view>
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/decoder_codec.h"
 
 namespace zarrcore {
@@ -136,6 +139,157 @@ class Lz4Codec final : public BytesToBytesCodec {
   int acceleration_;
 };
 
+// --- N5 ------------------------------------------------------------------------------------------
+
+// XXH32 of the xxHash specification, with lz4-java's seed, of which it keeps 28 bits.
+std::uint32_t xxh32(ByteSpan bytes) {
+  constexpr std::uint32_t kSeed = 0x9747b28c;
+  constexpr std::array<std::uint32_t, 5> kPrime{0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f,
+                                                0x165667b1};
+  const std::size_t size = bytes.size();
+  const auto take = [&bytes] {
+    const auto word = load_integer<std::uint32_t>(bytes.data(), Endian::little);
+    bytes = bytes.subspan(4);
+    return word;
+  };
+  std::uint32_t hash = kSeed + kPrime[4];
+  if (size >= 16) {
+    std::array<std::uint32_t, 4> lanes{kSeed + kPrime[0] + kPrime[1], kSeed + kPrime[1], kSeed,
+                                       kSeed - kPrime[0]};
+    while (bytes.size() >= 16) {
+      for (std::uint32_t& lane : lanes) {
+        lane = std::rotl(lane + take() * kPrime[1], 13) * kPrime[0];
+      }
+    }
+    hash = std::rotl(lanes[0], 1) + std::rotl(lanes[1], 7) + std::rotl(lanes[2], 12) +
+           std::rotl(lanes[3], 18);
+  }
+  hash += static_cast<std::uint32_t>(size);
+  while (bytes.size() >= 4) hash = std::rotl(hash + take() * kPrime[2], 17) * kPrime[3];
+  for (const std::byte byte : bytes) {
+    hash = std::rotl(hash + std::to_integer<std::uint32_t>(byte) * kPrime[4], 11) * kPrime[0];
+  }
+  hash = (hash ^ hash >> 15) * kPrime[1];
+  hash = (hash ^ hash >> 13) * kPrime[2];
+  return (hash ^ hash >> 16) & 0x0fffffff;
+}
+
+// A block of lz4-java, whose header has 21 bytes:
+//
+//   "LZ4Block"
+//   uint8     method in the upper four bits: 1 stored, 2 LZ4; in the lower ones, the logarithm of
+//             the block size less 10
+//   uint32    the size of the data, in bytes
+//   uint32    their size without compression
+//   uint32    the lower 28 bits of the XXH32 of the uncompressed bytes
+//   data
+//
+// Integers are little-endian. A block of no bytes ends a stream; another may follow.
+struct N5Block {
+  ByteSpan data;
+  std::uint64_t size = 0;  // without compression
+  bool is_stored = false;
+  std::uint64_t checksum = 0;
+};
+constexpr std::string_view kBlockMagic = "LZ4Block";
+constexpr unsigned kStoredBlock = 0x10;
+constexpr unsigned kCompressedBlock = 0x20;
+
+// Checks that the size of the block is possible.
+N5Block take_block(EncodedInput& input) {
+  if (!std::ranges::equal(input.take(kBlockMagic.size()), std::as_bytes(std::span(kBlockMagic)))) {
+    throw Error("the data is corrupt");
+  }
+  const unsigned method = input.take_byte() & 0xf0;
+  const std::uint64_t data_size = input.take_number(4);
+  N5Block block;
+  block.size = input.take_number(4);
+  block.is_stored = method == kStoredBlock;
+  block.checksum = input.take_number(4) & 0x0fffffff;
+  block.data = input.take(data_size);
+  const bool is_possible =
+      block.is_stored ? block.size == data_size
+                      : method == kCompressedBlock && block.size <= data_size * kMaxLz4Expansion;
+  if (!is_possible || data_size > INT32_MAX || block.size > INT32_MAX) {
+    throw Error("the data is corrupt");
+  }
+  return block;
+}
+
+class N5Lz4Codec final : public BytesToBytesCodec {
+ public:
+  explicit N5Lz4Codec(std::size_t block_size) : block_size_(block_size) {}
+
+  std::uint64_t max_decoded_size(ByteSpan encoded) const override {
+    return with_context("lz4", [&] {
+      std::uint64_t size = 0;
+      bool has_end = false;
+      for (EncodedInput input(encoded); !input.is_empty();) {
+        const N5Block block = take_block(input);
+        size += block.size;
+        has_end = block.size == 0;
+      }
+      if (!has_end) throw Error("the data is corrupt");
+      return size;
+    });
+  }
+
+  Buffer encode(ByteSpan decoded) const override {
+    std::vector<std::byte> encoded;
+    const auto append = [&](ByteSpan data, unsigned method, ByteSpan bytes) {
+      std::array<std::byte, 21> header;
+      std::memcpy(header.data(), kBlockMagic.data(), kBlockMagic.size());
+      const auto level = static_cast<unsigned>(std::bit_width((block_size_ - 1) >> 10));
+      header[8] = static_cast<std::byte>(method | level);
+      const std::uint32_t check = bytes.empty() ? 0 : xxh32(bytes);
+      const std::array<std::uint32_t, 3> words{static_cast<std::uint32_t>(data.size()),
+                                               static_cast<std::uint32_t>(bytes.size()), check};
+      for (std::size_t i = 0; i < words.size(); ++i) {
+        store_integer(words[i], Endian::little, header.data() + 9 + 4 * i);
+      }
+      encoded.insert(encoded.end(), header.begin(), header.end());
+      encoded.insert(encoded.end(), data.begin(), data.end());
+    };
+    while (!decoded.empty()) {
+      const ByteSpan bytes = decoded.first(std::min(block_size_, decoded.size()));
+      decoded = decoded.subspan(bytes.size());
+      // Without room for as many bytes, 0 is written.
+      Buffer data(bytes.size() - 1);
+      const int written = LZ4_compress_default(
+          reinterpret_cast<const char*>(bytes.data()), reinterpret_cast<char*>(data.data()),
+          static_cast<int>(bytes.size()), static_cast<int>(data.size()));
+      data.truncate(static_cast<std::size_t>(written));
+      append(written > 0 ? data.span() : bytes, written > 0 ? kCompressedBlock : kStoredBlock,
+             bytes);
+    }
+    append({}, kStoredBlock, {});
+    return Buffer::copy_of(ByteSpan(encoded));
+  }
+
+  std::string name() const override { return "lz4"; }
+  void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
+    check_size("lz4: ", max_decoded_size(encoded), decoded.size());
+    with_context("lz4", [&] {
+      DecodedOutput output(decoded);
+      for (EncodedInput input(encoded); !input.is_empty();) {
+        const N5Block block = take_block(input);
+        const MutableByteSpan target = output.extend(block.size);
+        if (block.is_stored) {
+          std::ranges::copy(block.data, target.begin());
+        } else if (decompress_block(block.data, target) != block.size) {
+          throw Error("the data is corrupt");
+        }
+        if (block.size > 0 && xxh32(target) != block.checksum) {
+          throw Error("the checksum does not fit the data");
+        }
+      }
+    });
+  }
+
+ private:
+  std::size_t block_size_;
+};
+
 }  // namespace
 
 Codec make_lz4(const Json& configuration, const ChunkSpec& /*spec*/) {
@@ -157,6 +311,13 @@ Codec make_lz4f(const Json& /*configuration*/, const ChunkSpec& /*spec*/) {
 
 Codec make_lz4h5(const Json& /*configuration*/, const ChunkSpec& /*spec*/) {
   return make_decoder_codec({"lz4h5", kMaxLz4Expansion, decode_hdf5_blocks});
+}
+
+// Configuration: `blockSize`, in bytes, of new chunks.
+Codec make_n5_lz4(const Json& configuration, const ChunkSpec& /*spec*/) {
+  const auto block_size = integer_option(configuration, "blockSize", 1 << 16);
+  return std::make_unique<N5Lz4Codec>(
+      static_cast<std::size_t>(std::clamp<std::int64_t>(block_size, 64, 1 << 25)));
 }
 
 }  // namespace zarrcore

@@ -10,13 +10,11 @@
 #include <array>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
-#include "zarrcore/codec/stream_codec.h"
+#include "zarrcore/codec/decoder_codec.h"
 
 namespace zarrcore {
 namespace {
@@ -51,82 +49,86 @@ lzma_ret check(lzma_ret result) {
   }
 }
 
-// A filter of liblzma with its options, to which an lzma_filter points.
-class LzmaFilter {
+// The filters of a configuration, as liblzma takes them.
+class LzmaFilters {
  public:
-  explicit LzmaFilter(const Json& specification) {
-    const Json* id = find_member(specification, "id");
-    id_ = id == nullptr ? LZMA_VLI_UNKNOWN : as_unsigned(*id, "the \"id\" of a filter");
-    switch (id_) {
+  // `list` is null or a list of specifications.
+  explicit LzmaFilters(const Json& list) {
+    if (!list.is_null() && !list.is_array()) throw Error("\"filters\" is neither a list nor null");
+    if (list.size() > LZMA_FILTERS_MAX) {
+      throw Error("\"filters\" has " + std::to_string(list.size()) + " filters; at most " +
+                  std::to_string(LZMA_FILTERS_MAX) + " are possible");
+    }
+    for (std::size_t i = 0; i < list.size(); ++i) filters_[i] = read_filter(list[i], options_[i]);
+    filters_[list.size()].id = LZMA_VLI_UNKNOWN;
+  }
+  LzmaFilters(const LzmaFilters&) = delete;
+  LzmaFilters& operator=(const LzmaFilters&) = delete;
+
+  bool is_empty() const { return filters_[0].id == LZMA_VLI_UNKNOWN; }
+  // Returns true if LZMA1 is the only one.
+  bool is_plain() const {
+    return filters_[0].id == LZMA_FILTER_LZMA1 && filters_[1].id == LZMA_VLI_UNKNOWN;
+  }
+  const lzma_filter* data() const { return filters_.data(); }
+
+ private:
+  // Of one filter, which uses one of them.
+  struct Options {
+    lzma_options_lzma lzma;
+    lzma_options_delta delta;
+    lzma_options_bcj bcj;
+  };
+
+  // The filter points to `options`.
+  static lzma_filter read_filter(const Json& specification, Options& options) {
+    const Json* member = find_member(specification, "id");
+    const lzma_vli id =
+        member == nullptr ? LZMA_VLI_UNKNOWN : as_unsigned(*member, "the \"id\" of a filter");
+    switch (id) {
       case LZMA_FILTER_LZMA1:
       case LZMA_FILTER_LZMA2:
-        read_lzma_options(specification);
-        break;
+        read_lzma_options(specification, options.lzma);
+        return {id, &options.lzma};
       case LZMA_FILTER_DELTA:
-        delta_.type = LZMA_DELTA_TYPE_BYTE;
-        read(specification, "dist", delta_.dist, LZMA_DELTA_DIST_MIN);
-        break;
+        options.delta.type = LZMA_DELTA_TYPE_BYTE;
+        read(specification, "dist", options.delta.dist, LZMA_DELTA_DIST_MIN);
+        return {id, &options.delta};
       case LZMA_FILTER_X86:
       case LZMA_FILTER_POWERPC:
       case LZMA_FILTER_IA64:
       case LZMA_FILTER_ARM:
       case LZMA_FILTER_ARMTHUMB:
       case LZMA_FILTER_SPARC:
-        read(specification, "start_offset", bcj_.start_offset, 0);
-        break;
+        read(specification, "start_offset", options.bcj.start_offset, 0);
+        return {id, &options.bcj};
       default:
         throw Error("the filter " + excerpt(specification) + " has no \"id\" of an lzma filter");
     }
   }
 
-  // LZMA2 or LZMA1 with the options of a preset.
-  LzmaFilter(lzma_vli id, std::uint32_t preset) : id_(id) {
-    if (lzma_lzma_preset(&lzma_, preset) != 0) {
-      throw Error("lzma: \"preset\" is " + std::to_string(preset) + ", which is not valid");
-    }
-  }
-
-  lzma_vli id() const { return id_; }
-  const lzma_options_lzma& lzma_options() const { return lzma_; }
-
-  // Points into this object.
-  lzma_filter view() {
-    switch (id_) {
-      case LZMA_FILTER_LZMA1:
-      case LZMA_FILTER_LZMA2:
-        return {id_, &lzma_};
-      case LZMA_FILTER_DELTA:
-        return {id_, &delta_};
-      default:
-        return {id_, &bcj_};
-    }
-  }
-
- private:
   static void read(const Json& specification, std::string_view key, std::uint32_t& option,
                    std::uint32_t fallback) {
-    const std::int64_t value = integer_option(specification, key, fallback);
-    if (!std::in_range<std::uint32_t>(value)) {
-      throw Error("\"" + std::string(key) + "\" is " + std::to_string(value) + ", out of range");
-    }
-    option = static_cast<std::uint32_t>(value);
+    option =
+        static_cast<std::uint32_t>(integer_option(specification, key, fallback, 0, UINT32_MAX));
   }
 
-  void read_lzma_options(const Json& specification) {
+  static void read_lzma_options(const Json& specification, lzma_options_lzma& options) {
     std::uint32_t preset = 0;
     read(specification, "preset", preset, LZMA_PRESET_DEFAULT);
-    if (lzma_lzma_preset(&lzma_, preset) != 0) {
+    if (lzma_lzma_preset(&options, preset) != 0) {
       throw Error("\"preset\" is " + std::to_string(preset) + ", which is not valid");
     }
-    read(specification, "dict_size", lzma_.dict_size, lzma_.dict_size);
-    read(specification, "lc", lzma_.lc, lzma_.lc);
-    read(specification, "lp", lzma_.lp, lzma_.lp);
-    read(specification, "pb", lzma_.pb, lzma_.pb);
-    read(specification, "nice_len", lzma_.nice_len, lzma_.nice_len);
-    read(specification, "depth", lzma_.depth, lzma_.depth);
-    lzma_.mode = read_choice(specification, "mode", lzma_.mode, {LZMA_MODE_FAST, LZMA_MODE_NORMAL});
-    lzma_.mf = read_choice(specification, "mf", lzma_.mf,
-                           {LZMA_MF_HC3, LZMA_MF_HC4, LZMA_MF_BT2, LZMA_MF_BT3, LZMA_MF_BT4});
+    read(specification, "dict_size", options.dict_size, options.dict_size);
+    read(specification, "lc", options.lc, options.lc);
+    read(specification, "lp", options.lp, options.lp);
+    read(specification, "pb", options.pb, options.pb);
+    read(specification, "nice_len", options.nice_len, options.nice_len);
+    read(specification, "depth", options.depth, options.depth);
+    options.mode =
+        read_choice(specification, "mode", options.mode, {LZMA_MODE_FAST, LZMA_MODE_NORMAL});
+    options.mf = read_choice(specification, "mf", options.mf,
+                             {LZMA_MF_HC3, LZMA_MF_HC4, LZMA_MF_BT2, LZMA_MF_BT3, LZMA_MF_BT4});
   }
 
   template <typename Choice>
@@ -140,32 +142,14 @@ class LzmaFilter {
                 ", which is not valid");
   }
 
-  lzma_vli id_ = LZMA_VLI_UNKNOWN;
-  lzma_options_lzma lzma_{};
-  lzma_options_delta delta_{};
-  lzma_options_bcj bcj_{};
+  std::array<Options, LZMA_FILTERS_MAX> options_{};
+  std::array<lzma_filter, LZMA_FILTERS_MAX + 1> filters_{};
 };
 
-// A chain of filters as liblzma takes it.
-class LzmaFilterChain {
- public:
-  explicit LzmaFilterChain(std::vector<LzmaFilter> filters) : filters_(std::move(filters)) {
-    std::transform(filters_.begin(), filters_.end(), views_.begin(),
-                   [](LzmaFilter& filter) { return filter.view(); });
-    views_[filters_.size()].id = LZMA_VLI_UNKNOWN;
-  }
-
-  const lzma_filter* data() const { return views_.data(); }
-
- private:
-  std::vector<LzmaFilter> filters_;
-  std::array<lzma_filter, LZMA_FILTERS_MAX + 1> views_{};
-};
-
-class LzmaStream {
+class LzmaStream final : public StreamDecoder {
  public:
   LzmaStream() = default;
-  ~LzmaStream() { lzma_end(&stream_); }
+  ~LzmaStream() override { lzma_end(&stream_); }
   LzmaStream(const LzmaStream&) = delete;
   LzmaStream& operator=(const LzmaStream&) = delete;
 
@@ -173,7 +157,7 @@ class LzmaStream {
 
   // Works from the front of `input` to the front of `output`, and removes the used bytes from both.
   // Returns true if the stream has ended.
-  bool advance(ByteSpan& input, MutableByteSpan& output, lzma_action action) {
+  bool run(ByteSpan& input, MutableByteSpan& output, lzma_action action) {
     stream_.next_in = reinterpret_cast<const std::uint8_t*>(input.data());
     stream_.avail_in = input.size();
     stream_.next_out = reinterpret_cast<std::uint8_t*>(output.data());
@@ -184,57 +168,50 @@ class LzmaStream {
     return result == LZMA_STREAM_END;
   }
 
+  bool advance(ByteSpan& encoded, MutableByteSpan& decoded) override {
+    return run(encoded, decoded, LZMA_RUN);
+  }
+
  private:
   lzma_stream stream_ = LZMA_STREAM_INIT;
-};
-
-class LzmaDecoder final : public StreamDecoder {
- public:
-  LzmaDecoder(LzmaFormat format, const LzmaFilterChain& filters, std::uint64_t memory) {
-    switch (format) {
-      case LzmaFormat::xz:
-        check(lzma_stream_decoder(stream_.get(), memory, 0));
-        break;
-      case LzmaFormat::alone:
-        check(lzma_alone_decoder(stream_.get(), memory));
-        break;
-      case LzmaFormat::raw:
-        if (lzma_raw_decoder_memusage(filters.data()) > memory) check(LZMA_MEMLIMIT_ERROR);
-        check(lzma_raw_decoder(stream_.get(), filters.data()));
-    }
-  }
-
-  bool advance(ByteSpan& encoded, MutableByteSpan& decoded) override {
-    return stream_.advance(encoded, decoded, LZMA_RUN);
-  }
-
- private:
-  LzmaStream stream_;
 };
 
 class LzmaCodec final : public StreamCodec {
  public:
   LzmaCodec(LzmaFormat format, std::int64_t check_id, std::optional<std::int64_t> preset,
-            std::vector<LzmaFilter> filters)
+            const Json& filters)
       : StreamCodec("lzma", kMaxLzmaExpansion),
         format_(format),
         check_id_(check_id),
         preset_(preset),
-        filters_(std::move(filters)) {}
+        filters_(filters) {
+    if (format == LzmaFormat::raw && filters_.is_empty()) {
+      throw Error("\"filters\" is missing, which format 3 needs");
+    }
+  }
 
+  // Errors that do not matter for decoding are thrown here.
   Buffer encode(ByteSpan decoded) const override {
+    if (preset_ && !filters_.is_empty()) {
+      throw Error("lzma: both \"preset\" and \"filters\" are given");
+    }
+    lzma_options_lzma options = preset_options();
+    const lzma_filter by_preset[] = {{LZMA_FILTER_LZMA2, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
+    const lzma_filter* filters = filters_.is_empty() ? by_preset : filters_.data();
     LzmaStream stream;
-    const std::vector<LzmaFilter> filters = encoding_filters();
-    const LzmaFilterChain chain(filters);
     switch (format_) {
       case LzmaFormat::xz:
-        check(lzma_stream_encoder(stream.get(), chain.data(), encoding_check()));
+        check(lzma_stream_encoder(stream.get(), filters, encoding_check()));
         break;
       case LzmaFormat::alone:
-        check(lzma_alone_encoder(stream.get(), &filters.front().lzma_options()));
+        if (!filters_.is_empty() && !filters_.is_plain()) {
+          throw Error("lzma: format 2 takes only one filter, LZMA1");
+        }
+        check(lzma_alone_encoder(stream.get(),
+                                 static_cast<const lzma_options_lzma*>(filters->options)));
         break;
       case LzmaFormat::raw:
-        check(lzma_raw_encoder(stream.get(), chain.data()));
+        check(lzma_raw_encoder(stream.get(), filters));
     }
     return run(stream, decoded);
   }
@@ -242,26 +219,29 @@ class LzmaCodec final : public StreamCodec {
  private:
   std::unique_ptr<StreamDecoder> make_decoder(std::uint64_t size) const override {
     const std::uint64_t memory = checked_add(size, kSpareMemory).value_or(UINT64_MAX);
-    return std::make_unique<LzmaDecoder>(format_, LzmaFilterChain(filters_), memory);
+    auto stream = std::make_unique<LzmaStream>();
+    switch (format_) {
+      case LzmaFormat::xz:
+        check(lzma_stream_decoder(stream->get(), memory, 0));
+        break;
+      case LzmaFormat::alone:
+        check(lzma_alone_decoder(stream->get(), memory));
+        break;
+      case LzmaFormat::raw:
+        if (lzma_raw_decoder_memusage(filters_.data()) > memory) check(LZMA_MEMLIMIT_ERROR);
+        check(lzma_raw_decoder(stream->get(), filters_.data()));
+    }
+    return stream;
   }
 
-  // The filters that the configuration means. Errors that do not matter for decoding are thrown
-  // here.
-  std::vector<LzmaFilter> encoding_filters() const {
-    if (!filters_.empty()) {
-      if (preset_) throw Error("lzma: both \"preset\" and \"filters\" are given");
-      const bool is_plain = filters_.size() == 1 && filters_.front().id() == LZMA_FILTER_LZMA1;
-      if (format_ == LzmaFormat::alone && !is_plain) {
-        throw Error("lzma: format 2 takes only one filter, LZMA1");
-      }
-      return filters_;
-    }
+  lzma_options_lzma preset_options() const {
     const std::int64_t preset = preset_.value_or(LZMA_PRESET_DEFAULT);
-    if (!std::in_range<std::uint32_t>(preset)) {
+    lzma_options_lzma options{};
+    if (!std::in_range<std::uint32_t>(preset) ||
+        lzma_lzma_preset(&options, static_cast<std::uint32_t>(preset)) != 0) {
       throw Error("lzma: \"preset\" is " + std::to_string(preset) + ", which is not valid");
     }
-    const lzma_vli id = format_ == LzmaFormat::alone ? LZMA_FILTER_LZMA1 : LZMA_FILTER_LZMA2;
-    return {LzmaFilter(id, static_cast<std::uint32_t>(preset))};
+    return options;
   }
 
   lzma_check encoding_check() const {
@@ -278,7 +258,7 @@ class LzmaCodec final : public StreamCodec {
     Buffer encoded(lzma_stream_buffer_bound(decoded.size()));
     for (std::size_t size = 0;;) {
       MutableByteSpan rest = encoded.span().subspan(size);
-      const bool is_done = stream.advance(decoded, rest, LZMA_FINISH);
+      const bool is_done = stream.run(decoded, rest, LZMA_FINISH);
       size = encoded.size() - rest.size();
       if (is_done) {
         encoded.truncate(size);
@@ -293,7 +273,7 @@ class LzmaCodec final : public StreamCodec {
   LzmaFormat format_;
   std::int64_t check_id_;
   std::optional<std::int64_t> preset_;
-  std::vector<LzmaFilter> filters_;
+  LzmaFilters filters_;
 };
 
 LzmaFormat parse_format(const Json& configuration) {
@@ -305,34 +285,19 @@ LzmaFormat parse_format(const Json& configuration) {
 }
 
 std::optional<std::int64_t> parse_preset(const Json& configuration) {
-  const Json* preset = find_member(configuration, "preset");
-  if (preset == nullptr || preset->is_null()) return std::nullopt;
+  const Json* preset = find_value(configuration, "preset");
+  if (preset == nullptr) return std::nullopt;
   return integer_option(configuration, "preset", 0);
-}
-
-std::vector<LzmaFilter> parse_filters(const Json& configuration) {
-  const Json* list = find_member(configuration, "filters");
-  if (list == nullptr || list->is_null()) return {};
-  if (!list->is_array()) throw Error("\"filters\" is neither a list nor null");
-  if (list->size() > LZMA_FILTERS_MAX) {
-    throw Error("\"filters\" has " + std::to_string(list->size()) + " filters; at most " +
-                std::to_string(LZMA_FILTERS_MAX) + " are possible");
-  }
-  std::vector<LzmaFilter> filters;
-  for (const Json& specification : *list) filters.emplace_back(specification);
-  return filters;
 }
 
 }  // namespace
 
 Codec make_lzma(const Json& configuration, const ChunkSpec& /*spec*/) {
   const LzmaFormat format = parse_format(configuration);
-  std::vector<LzmaFilter> filters = parse_filters(configuration);
-  if (format == LzmaFormat::raw && filters.empty()) {
-    throw Error("\"filters\" is missing, which format 3 needs");
-  }
+  const Json* filters = find_member(configuration, "filters");
   return std::make_unique<LzmaCodec>(format, integer_option(configuration, "check", -1),
-                                     parse_preset(configuration), std::move(filters));
+                                     parse_preset(configuration),
+                                     filters == nullptr ? Json() : *filters);
 }
 
 }  // namespace zarrcore

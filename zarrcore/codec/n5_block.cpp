@@ -8,8 +8,6 @@
 // - `n5_wrapper` (zarr-python 2, in v2): `compressor_config` is a codec of numcodecs, or null. The
 //   header has the dimensions in reverse order. The rest of a chunk is zero. It takes the array
 //   itself, whatever byte order its metadata states.
-#include "zarrcore/codec/n5_block.h"
-
 #include <algorithm>
 #include <functional>
 
@@ -18,7 +16,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/codec_chain.h"
-#include "zarrcore/codec/configuration.h"
+#include "zarrcore/metadata/codec_metadata.h"
 #include "zarrcore/metadata/numpy_array.h"
 
 namespace zarrcore {
@@ -26,6 +24,58 @@ namespace {
 
 // Blocks may be larger than a chunk, up to this number of bytes.
 constexpr std::uint64_t kMaxBlockBytes = std::uint64_t{1} << 26;
+
+// The header of an N5 block (N5 specification, "the chunk format"): a mode and the rank, 16 bits
+// each, then the block's lengths, 32 bits each, all big-endian. In mode 1, the number of elements
+// follows. After the header come the block's elements, big-endian and compressed. Each block states
+// its shape, because blocks at the edge of an array may be smaller.
+struct N5BlockHeader {
+  Shape shape;           // in the order in which the header has it
+  std::size_t size = 0;  // of the header, in bytes
+};
+
+// Throws Error when the block is too short, does not have `rank` dimensions, or has elements of
+// varying length (mode 2, or mode 1 with another number of elements than its shape has).
+N5BlockHeader parse_n5_block_header(ByteSpan block, std::size_t rank) {
+  std::size_t position = 0;
+  const auto next = [&]<typename Integer>(Integer /*type*/) {
+    if (block.size() - position < sizeof(Integer)) throw Error("the block ends within its header");
+    position += sizeof(Integer);
+    return load_integer<Integer>(block.data() + position - sizeof(Integer), Endian::big);
+  };
+  const auto mode = next(std::uint16_t{});
+  if (mode > 1) {
+    throw Error("the block has the mode " + std::to_string(mode) +
+                ", whose elements are not numbers");
+  }
+  const auto dimensions = next(std::uint16_t{});
+  if (dimensions != rank) {
+    throw Error("the block has " + std::to_string(dimensions) + " dimensions, the array " +
+                std::to_string(rank));
+  }
+  N5BlockHeader header;
+  for (std::size_t i = 0; i < rank; ++i) header.shape.push_back(next(std::uint32_t{}));
+  if (mode == 1 && checked_product(header.shape) != next(std::uint32_t{})) {
+    throw Error("the block's elements vary in length");
+  }
+  header.size = position;
+  return header;
+}
+
+// The header, in mode 0. Throws Error when a length has more than 32 bits.
+Buffer make_n5_block_header(const Shape& shape) {
+  Buffer header(2 * sizeof(std::uint16_t) + shape.size() * sizeof(std::uint32_t));
+  store_integer(std::uint16_t{0}, Endian::big, header.data());
+  store_integer(static_cast<std::uint16_t>(shape.size()), Endian::big,
+                header.data() + sizeof(std::uint16_t));
+  std::byte* end = header.data() + 2 * sizeof(std::uint16_t);
+  for (const std::uint64_t length : shape) {
+    if (length > UINT32_MAX) throw Error("a chunk is longer than a block of N5 can be");
+    store_integer(static_cast<std::uint32_t>(length), Endian::big, end);
+    end += sizeof(std::uint32_t);
+  }
+  return header;
+}
 
 class N5BlockCodec final : public ArrayToBytesCodec {
  public:
@@ -37,7 +87,6 @@ class N5BlockCodec final : public ArrayToBytesCodec {
         chain_(codecs_, spec),
         header_(make_n5_block_header(in_header_order(spec.shape))) {}
 
-  std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override {
     return checked_add(chain_.max_uncompressed_size(),
                        std::max<std::uint64_t>(header_.size(), kMaxBlockBytes))
@@ -95,46 +144,6 @@ class N5BlockCodec final : public ArrayToBytesCodec {
 };
 
 }  // namespace
-
-N5BlockHeader parse_n5_block_header(ByteSpan block, std::size_t rank) {
-  std::size_t position = 0;
-  const auto next = [&]<typename Integer>(Integer /*type*/) {
-    if (block.size() - position < sizeof(Integer)) throw Error("the block ends within its header");
-    position += sizeof(Integer);
-    return load_integer<Integer>(block.data() + position - sizeof(Integer), Endian::big);
-  };
-  const auto mode = next(std::uint16_t{});
-  if (mode > 1) {
-    throw Error("the block has the mode " + std::to_string(mode) +
-                ", whose elements are not numbers");
-  }
-  const auto dimensions = next(std::uint16_t{});
-  if (dimensions != rank) {
-    throw Error("the block has " + std::to_string(dimensions) + " dimensions, the array " +
-                std::to_string(rank));
-  }
-  N5BlockHeader header;
-  for (std::size_t i = 0; i < rank; ++i) header.shape.push_back(next(std::uint32_t{}));
-  if (mode == 1 && checked_product(header.shape) != next(std::uint32_t{})) {
-    throw Error("the block's elements vary in length");
-  }
-  header.size = position;
-  return header;
-}
-
-Buffer make_n5_block_header(const Shape& shape) {
-  Buffer header(2 * sizeof(std::uint16_t) + shape.size() * sizeof(std::uint32_t));
-  store_integer(std::uint16_t{0}, Endian::big, header.data());
-  store_integer(static_cast<std::uint16_t>(shape.size()), Endian::big,
-                header.data() + sizeof(std::uint16_t));
-  std::byte* end = header.data() + 2 * sizeof(std::uint16_t);
-  for (const std::uint64_t length : shape) {
-    if (length > UINT32_MAX) throw Error("a chunk is longer than a block of N5 can be");
-    store_integer(static_cast<std::uint32_t>(length), Endian::big, end);
-    end += sizeof(std::uint32_t);
-  }
-  return header;
-}
 
 std::vector<CodecMetadata> with_n5_bytes(std::vector<CodecMetadata> codecs, const DataType& type) {
   const auto bytes = std::ranges::find_if_not(

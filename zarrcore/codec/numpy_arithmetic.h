@@ -2,17 +2,15 @@
 // are promoted, and how values are cast.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/strided.h"
-#include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/element_filter.h"
 #include "zarrcore/dtype/data_type.h"
-#include "zarrcore/dtype/numpy_type.h"
 
 namespace zarrcore {
 
@@ -31,45 +29,40 @@ DataType promote_numpy_type(const DataType& type, const Json& number);
 std::unique_ptr<const ElementConverter> make_numpy_cast(const DataType& source,
                                                         const DataType& destination);
 
-// A filter that computes each element from one other, like an expression of NumPy: a sequence of
-// operations with numbers, each in the type that NumPy uses.
+// The operations with a number that filters need.
+enum class NumpyOperator : std::uint8_t { add, subtract, multiply, divide };
+
+// Computes each element from one other, like an expression of NumPy: a sequence of operations with
+// numbers, each in the type that NumPy uses. Callable as an ElementLoop.
 class NumpyPipeline {
  public:
   // For elements of type `input`. All steps except cast() throw Error for other types than real
   // numbers.
   explicit NumpyPipeline(const DataType& input) : input_(input) {}
 
-  NumpyPipeline& add(const Json& number);
-  NumpyPipeline& subtract(const Json& number);
-  NumpyPipeline& multiply(const Json& number);
-  NumpyPipeline& divide(const Json& number);
+  NumpyPipeline& compute(NumpyOperator op, const Json& number);
   // Rounds to whole numbers, halves to the even one.
   NumpyPipeline& round();
   NumpyPipeline& cast(const DataType& type);
 
-  void run(const std::byte* input, std::byte* output, std::size_t count) const;
+  void operator()(const std::byte* input, std::byte* output, std::size_t count) const;
 
  private:
   // Changes a batch of elements in place.
   using Operation = std::function<void(std::byte* elements, std::size_t count)>;
   struct Stage {
-    std::shared_ptr<const ElementConverter> cast;  // from the type of the stage before
+    std::shared_ptr<const ElementConverter> cast;  // null: the stage before has the same type
     DataType type;
     std::vector<Operation> operations;
   };
 
   const DataType& type() const { return stages_.empty() ? input_ : stages_.back().type; }
-  template <typename Operator>
-  void append(const DataType& type, const Json& number);
+  // Adds `compute`, applied to each element of type T.
+  template <typename T, typename Compute>
+  void append(const Compute& compute);
 
   DataType input_;
   std::vector<Stage> stages_;
 };
-
-// Makes the filter between elements of `decoded` and `encoded` that the two pipelines describe.
-// Encoding throws Error for elements that it would restore with a larger error than `tolerance`.
-std::unique_ptr<const Filter> make_pipeline_filter(std::string name, const NumpyType& decoded,
-                                                   const NumpyType& encoded, NumpyPipeline encode,
-                                                   NumpyPipeline decode, Tolerance tolerance);
 
 }  // namespace zarrcore

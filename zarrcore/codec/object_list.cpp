@@ -10,83 +10,21 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
-#include "zarrcore/base/text_encoding.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
-#include "zarrcore/dtype/dispatch.h"
+#include "zarrcore/dtype/elements.h"
 
 namespace zarrcore {
 namespace {
 
 struct ListFormat {
-  Json (*parse)(ByteSpan encoded);
+  Json (*parse)(std::string_view encoded);
   Buffer (*write)(const Json& list);
 };
-
-Json parse_json_list(ByteSpan encoded) {
-  return parse_json({reinterpret_cast<const char*>(encoded.data()), encoded.size()});
-}
 
 Buffer write_json_list(const Json& list) {
   // ASCII only, like numcodecs: its bytes are the same in all encodings.
   return Buffer::copy_of(list.dump(-1, ' ', true));
-}
-
-// Reads a document without keeping it, and stops where it is nested too deeply: the JSON library is
-// recursive.
-class DepthCheck final : public nlohmann::json_sax<Json> {
- public:
-  bool is_too_deep() const { return depth_ > kMaxJsonDepth; }
-
-  bool null() override { return true; }
-  bool boolean(bool /*value*/) override { return true; }
-  bool number_integer(number_integer_t /*value*/) override { return true; }
-  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
-  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
-  bool string(string_t& /*value*/) override { return true; }
-  bool binary(binary_t& /*value*/) override { return true; }
-  bool key(string_t& /*value*/) override { return true; }
-  bool start_object(std::size_t /*size*/) override { return enter(); }
-  bool end_object() override { return leave(); }
-  bool start_array(std::size_t /*size*/) override { return enter(); }
-  bool end_array() override { return leave(); }
-  // The second reading reports it.
-  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
-                   const nlohmann::detail::exception& /*exception*/) override {
-    return false;
-  }
-
- private:
-  bool enter() {
-    ++depth_;
-    return !is_too_deep();
-  }
-  bool leave() {
-    --depth_;
-    return true;
-  }
-
-  std::size_t depth_ = 0;
-};
-
-Json parse_msgpack_list(ByteSpan encoded) {
-  const auto* begin = reinterpret_cast<const std::uint8_t*>(encoded.data());
-  const auto* end = begin + encoded.size();
-  DepthCheck check;
-  Json::sax_parse(begin, end, &check, Json::input_format_t::msgpack);
-  if (check.is_too_deep()) {
-    throw Error("nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
-  }
-  try {
-    return Json::from_msgpack(begin, end);
-  } catch (const Json::exception& exception) {
-    // The library's text starts with its own exception number in brackets.
-    std::string_view reason = exception.what();
-    if (const auto number = reason.find("] "); number != std::string_view::npos) {
-      reason.remove_prefix(number + 2);
-    }
-    throw Error("not valid MessagePack: " + std::string(reason));
-  }
 }
 
 Buffer write_msgpack_list(const Json& list) {
@@ -94,8 +32,8 @@ Buffer write_msgpack_list(const Json& list) {
   return Buffer::copy_of(std::as_bytes(std::span(bytes)));
 }
 
-constexpr ListFormat kJsonList{parse_json_list, write_json_list};
-constexpr ListFormat kMsgpackList{parse_msgpack_list, write_msgpack_list};
+constexpr ListFormat kJsonList{parse_json, write_json_list};
+constexpr ListFormat kMsgpackList{parse_msgpack, write_msgpack_list};
 
 using Lengths = std::span<const std::uint64_t>;
 
@@ -149,7 +87,6 @@ class ObjectListCodec final : public ArrayToBytesCodec {
     if (shape_.size() >= kMaxJsonDepth) throw Error("the array has too many dimensions");
   }
 
-  std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override { return max_stored_size(count_); }
 
   Buffer encode(ByteSpan decoded) const override {
@@ -163,7 +100,7 @@ class ObjectListCodec final : public ArrayToBytesCodec {
 
   void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
     with_context(name_, [&] {
-      const Json list = format_.parse(encoded);
+      const Json list = parse(encoded);
       const std::vector<const Json*> elements = elements_of(list);
       std::string texts;
       std::vector<std::size_t> ends;
@@ -182,7 +119,7 @@ class ObjectListCodec final : public ArrayToBytesCodec {
   bool round_trips() const override { return false; }
   void check_round_trip(ByteSpan encoded) const override {
     with_context(name_, [&] {
-      const Json list = format_.parse(encoded);
+      const Json list = parse(encoded);
       const std::vector<const Json*> elements = elements_of(list);
       for (std::size_t i = 0; i < elements.size(); ++i) {
         if (elements[i]->is_string()) continue;
@@ -193,6 +130,10 @@ class ObjectListCodec final : public ArrayToBytesCodec {
   }
 
  private:
+  Json parse(ByteSpan encoded) const {
+    return format_.parse({reinterpret_cast<const char*>(encoded.data()), encoded.size()});
+  }
+
   // The elements inside `list` in C order. Throws Error when it does not have this shape.
   std::vector<const Json*> elements_of(const Json& list) const {
     const std::size_t trailer = has_shape_ ? 2 : 1;

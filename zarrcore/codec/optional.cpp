@@ -9,7 +9,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/codec_chain.h"
-#include "zarrcore/codec/configuration.h"
 
 namespace zarrcore {
 namespace {
@@ -36,7 +35,6 @@ class OptionalCodec final : public ArrayToBytesCodec {
     configuration["data_codecs"] = format_codec_list(data_chain_.codecs());
   }
 
-  std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override {
     const auto size =
         checked_add(mask_chain_.max_uncompressed_size(), data_chain_.max_uncompressed_size());

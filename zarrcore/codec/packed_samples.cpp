@@ -5,9 +5,8 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/decoder_codec.h"
-#include "zarrcore/codec/element_filter.h"
+#include "zarrcore/codec/element_codec.h"
 
 namespace zarrcore {
 namespace {
@@ -32,22 +31,12 @@ struct PackedIntegers {
     const std::uint64_t count = decoded.size() / item_size;
     const auto size = encoded_size(decoded.size());
     check_size("", encoded.size(), size.value_or(UINT64_MAX));
-    std::size_t at = 0;
-    unsigned bit = 0;  // of the next byte, from the most significant
+    BitInput input(encoded);
     for (std::uint64_t i = 0; i < count; ++i) {
-      if (run != 0 && i % run == 0 && bit != 0) {
-        bit = 0;
-        ++at;
-      }
-      std::uint64_t value = 0;
-      for (std::uint64_t missing = bits; missing > 0;) {
-        const auto taken = static_cast<unsigned>(std::min<std::uint64_t>(8 - bit, missing));
-        const unsigned rest = std::to_integer<unsigned>(encoded[at]) & (0xffu >> bit);
-        value = value << taken | rest >> (8 - bit - taken);
-        missing -= taken;
-        bit = (bit + taken) % 8;
-        if (bit == 0) ++at;
-      }
+      if (run != 0 && i % run == 0) input.align();
+      const std::uint64_t high = bits > 32 ? input.take(static_cast<unsigned>(bits - 32)) : 0;
+      const std::uint64_t value =
+          high << 32 | input.take(static_cast<unsigned>(std::min<std::uint64_t>(bits, 32)));
       std::byte* item = decoded.data() + i * item_size;
       store_unsigned(value, item_size, item);
       if (type.endian != kHostEndian) swap_bytes({item, item_size}, item_size);
@@ -121,12 +110,9 @@ Codec make_packints(const Json& configuration, const ChunkSpec& spec) {
   if (const auto order = text_option(configuration, "bitorder"); order && !order->empty()) {
     throw Error("\"bitorder\" is \"" + *order + "\", which is not supported");
   }
-  const std::int64_t bits = integer_option(configuration, "bitspersample", 0);
   const std::uint64_t max_bits = type.type.kind == TypeKind::boolean ? 1 : 8 * type.type.item_size;
-  if (bits < 1 || static_cast<std::uint64_t>(bits) > max_bits) {
-    throw Error("\"bitspersample\" is " + std::to_string(bits) + " where 1 to " +
-                std::to_string(max_bits) + " is expected");
-  }
+  const std::int64_t bits =
+      integer_option(configuration, "bitspersample", 0, 1, static_cast<std::int64_t>(max_bits));
   const std::int64_t run = integer_option(configuration, "runlen", 0);
   if (run < 0) throw Error("\"runlen\" is " + std::to_string(run) + ", a negative number");
   const PackedIntegers packed{type, static_cast<std::uint64_t>(bits),

@@ -7,9 +7,9 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/decoder_codec.h"
-#include "zarrcore/codec/element_filter.h"
+#include "zarrcore/codec/element_codec.h"
+#include "zarrcore/dtype/elements.h"
 
 namespace zarrcore {
 namespace {
@@ -68,8 +68,8 @@ Rows parse_rows(const Json& configuration, const NumpyType& type) {
   Rows rows;
   rows.item_size = memory_size(type.type.item_size);
   rows.endian = type.endian;
-  const Json* member = find_member(configuration, "shape");
-  if (member == nullptr || member->is_null()) return rows;
+  const Json* member = find_value(configuration, "shape");
+  if (member == nullptr) return rows;
   const Shape shape = as_unsigned_list(*member, "\"shape\"");
   const auto rank = static_cast<std::int64_t>(shape.size());
   const std::int64_t axis = integer_option(configuration, "axis", -1);
@@ -119,21 +119,6 @@ void accumulate(MutableByteSpan row, std::size_t stride, const Combine& combine)
   }
 }
 
-template <typename Combine>
-void accumulate(MutableByteSpan row, std::size_t stride, std::size_t item_size,
-                const Combine& combine) {
-  switch (item_size) {
-    case 1:
-      return accumulate<std::uint8_t>(row, stride, combine);
-    case 2:
-      return accumulate<std::uint16_t>(row, stride, combine);
-    case 4:
-      return accumulate<std::uint32_t>(row, stride, combine);
-    default:
-      return accumulate<std::uint64_t>(row, stride, combine);
-  }
-}
-
 // A filter by which each number was replaced by its difference from the number before it in its
 // row, or by what differs in their bits. Of floats, these are their bits as integers.
 template <typename Combine>
@@ -150,7 +135,9 @@ Codec make_differences(const char* name, const Json& configuration, const Combin
     for_each_row(rows, encoded, decoded, [&](ByteSpan encoded_row, MutableByteSpan row) {
       std::copy(encoded_row.begin(), encoded_row.end(), row.begin());
       if (rows.endian != kHostEndian) swap_bytes(row, rows.item_size);
-      accumulate(row, rows.stride, rows.item_size, combine);
+      with_size<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(
+          rows.item_size,
+          [&](auto tag) { accumulate<typename decltype(tag)::Type>(row, rows.stride, combine); });
       if (rows.endian != kHostEndian) swap_bytes(row, rows.item_size);
     });
   });
@@ -174,12 +161,7 @@ Codec make_byte_shuffle(const char* name, const Json& configuration, const Numpy
       if (shuffle.has_differences) {
         accumulate<std::uint8_t>(planes.span(), rows.stride, std::plus<>());
       }
-      const std::size_t count = row.size() / rows.item_size;
-      for (std::size_t k = 0; k < rows.item_size; ++k) {
-        const std::byte* plane = planes.data() + k * count;
-        std::byte* byte = row.data() + (is_reversed ? rows.item_size - 1 - k : k);
-        for (std::size_t i = 0; i < count; ++i) byte[i * rows.item_size] = plane[i];
-      }
+      unshuffle_bytes(planes.span(), rows.item_size, row, is_reversed);
     });
   });
 }

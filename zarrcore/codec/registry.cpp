@@ -6,7 +6,7 @@
 #include <string>
 
 #include "zarrcore/base/error.h"  // IWYU pragma: keep, where a library is missing
-#include "zarrcore/dtype/numpy_type.h"
+#include "zarrcore/dtype/data_type.h"
 #include "zarrcore/metadata/numpy_array.h"
 
 // A line for each name, with the members that its configuration may have: `numcodecs.` names

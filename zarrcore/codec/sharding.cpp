@@ -5,7 +5,7 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/strided.h"
-#include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/codec.h"
 
 namespace zarrcore {
 namespace {
@@ -57,26 +57,24 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
 }
 
 ShardIndex ShardingCodec::decode_index(ByteSpan encoded_index) const {
-  return with_context([] { return "shard index"; },
-                      [&] {
-                        std::vector<ShardIndex::Entry> entries(inner_count_);
-                        // An entry is two integers without padding: the last dimension of the
-                        // index.
-                        static_assert(sizeof(ShardIndex::Entry) == 2 * sizeof(std::uint64_t));
-                        Arena arena;
-                        index_chain_->decode_to_c_order(
-                            encoded_index, std::as_writable_bytes(std::span(entries)), arena);
-                        for (std::size_t i = 0; i < entries.size(); ++i) {
-                          if (!entries[i].is_present()) continue;
-                          if (entries[i].length == UINT64_MAX ||
-                              !checked_add(entries[i].offset, entries[i].length)) {
-                            throw Error("inner chunk " + std::to_string(i) + " is said to have " +
-                                        std::to_string(entries[i].length) + " bytes at offset " +
-                                        std::to_string(entries[i].offset));
-                          }
-                        }
-                        return ShardIndex(std::move(entries));
-                      });
+  return with_context("shard index", [&] {
+    std::vector<ShardIndex::Entry> entries(inner_count_);
+    // An entry is two integers without padding: the last dimension of the
+    // index.
+    static_assert(sizeof(ShardIndex::Entry) == 2 * sizeof(std::uint64_t));
+    Arena arena;
+    index_chain_->decode_to_c_order(encoded_index, std::as_writable_bytes(std::span(entries)),
+                                    arena);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (!entries[i].is_present()) continue;
+      if (entries[i].length == UINT64_MAX || !checked_add(entries[i].offset, entries[i].length)) {
+        throw Error("inner chunk " + std::to_string(i) + " is said to have " +
+                    std::to_string(entries[i].length) + " bytes at offset " +
+                    std::to_string(entries[i].offset));
+      }
+    }
+    return ShardIndex(std::move(entries));
+  });
 }
 
 std::uint64_t ShardingCodec::max_encoded_size() const {
@@ -136,9 +134,9 @@ bool ShardingCodec::visit_inner(ByteSpan shard, const ShardIndex& index, std::si
                                 const Body& body) const {
   const auto entry = find(index, position, shard.size());
   if (!entry) return false;
-  with_context(
-      [&] { return "inner chunk " + std::to_string(position); },
-      [&] { body(shard.subspan(memory_size(entry->offset), memory_size(entry->length))); });
+  with_context({"inner chunk ", position}, [&] {
+    body(shard.subspan(memory_size(entry->offset), memory_size(entry->length)));
+  });
   return true;
 }
 

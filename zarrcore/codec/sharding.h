@@ -63,7 +63,6 @@ class ShardingCodec final : public ArrayToBytesCodec {
   std::optional<ShardIndex::Entry> find(const ShardIndex& index, std::size_t position,
                                         std::uint64_t shard_size) const;
 
-  std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override;
   Buffer encode(ByteSpan decoded) const override { return encode(decoded, false); }
   Buffer encode_all(ByteSpan decoded) const override { return encode(decoded, true); }

@@ -3,7 +3,7 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
+#include "zarrcore/codec/decoder_codec.h"
 
 namespace zarrcore {
 namespace {
@@ -40,12 +40,7 @@ class ShuffleFilter final : public Filter {
   std::string name() const override { return "shuffle"; }
   void decode(ByteSpan encoded, MutableByteSpan decoded) const override {
     check_size("shuffle: ", encoded.size(), decoded.size());
-    const std::size_t count = count_elements(encoded);
-    const std::size_t element_size = count == 0 ? 0 : encoded.size() / count;
-    for (std::size_t k = 0; k < element_size; ++k) {
-      const std::byte* plane = encoded.data() + k * count;
-      for (std::size_t i = 0; i < count; ++i) decoded[i * element_size + k] = plane[i];
-    }
+    if (count_elements(encoded) != 0) unshuffle_bytes(encoded, memory_size(element_size_), decoded);
   }
 
  private:

@@ -4,11 +4,8 @@
 // Samples are coded in intervals, which are scanlines, of blocks. A block has the code that fits
 // its samples best. Before that, samples were replaced by their differences from the sample before
 // them; the first one of an interval remains.
-#include <bit>
-
 #include "zarrcore/base/endian.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
 #include "zarrcore/codec/decoder_codec.h"
 
 namespace zarrcore {
@@ -19,47 +16,6 @@ constexpr std::int64_t kBigEndian = 16;
 constexpr std::int64_t kDifferences = 32;
 constexpr std::int64_t kMaxPixelsPerBlock = 32;
 constexpr std::int64_t kMaxScanline = 4096;
-
-class BitInput {
- public:
-  explicit BitInput(ByteSpan bytes) : rest_(bytes) {}
-
-  std::uint32_t take(unsigned count) {
-    if (count == 0) return 0;
-    fill();
-    if (count > count_) throw Error("the data ends too early");
-    const auto value = static_cast<std::uint32_t>(bits_ >> (64 - count));
-    bits_ <<= count;
-    count_ -= count;
-    return value;
-  }
-
-  // Takes zeros and the following one, and returns the number of zeros.
-  std::uint64_t take_zeros() {
-    std::uint64_t zeros = 0;
-    for (fill(); bits_ == 0; fill()) {
-      if (count_ == 0) throw Error("the data ends too early");
-      zeros += count_;
-      count_ = 0;
-    }
-    const auto more = static_cast<unsigned>(std::countl_zero(bits_));
-    bits_ = bits_ << more << 1;
-    count_ -= more + 1;
-    return zeros + more;
-  }
-
- private:
-  void fill() {
-    for (; count_ <= 56 && !rest_.empty(); count_ += 8) {
-      bits_ |= std::to_integer<std::uint64_t>(rest_.front()) << (56 - count_);
-      rest_ = rest_.subspan(1);
-    }
-  }
-
-  ByteSpan rest_;
-  std::uint64_t bits_ = 0;  // the next ones are the most significant; the rest are zero
-  unsigned count_ = 0;
-};
 
 struct Szip {
   unsigned bits;  // of a sample
@@ -176,25 +132,17 @@ struct Szip {
   }
 };
 
-std::int64_t checked_option(const Json& configuration, const char* key, std::int64_t min,
-                            std::int64_t max) {
-  const std::int64_t value = integer_option(configuration, key, 0);
-  if (value >= min && value <= max) return value;
-  throw Error('"' + std::string(key) + "\" is " + std::to_string(value) + " where " +
-              std::to_string(min) + " to " + std::to_string(max) + " is expected");
-}
-
 }  // namespace
 
 // Configuration: the values that HDF5 has for the filter, and `header`, for the size before the
 // data.
 Codec make_szip(const Json& configuration, const ChunkSpec& /*spec*/) {
-  const std::int64_t mask = checked_option(configuration, "options_mask", 0, INT32_MAX);
-  const std::int64_t bits = checked_option(configuration, "bits_per_pixel", 1, 64);
+  const std::int64_t mask = integer_option(configuration, "options_mask", 0, 0, INT32_MAX);
+  const std::int64_t bits = integer_option(configuration, "bits_per_pixel", 0, 1, 64);
   const std::int64_t block =
-      checked_option(configuration, "pixels_per_block", 2, kMaxPixelsPerBlock);
+      integer_option(configuration, "pixels_per_block", 0, 2, kMaxPixelsPerBlock);
   const std::int64_t scanline =
-      checked_option(configuration, "pixels_per_scanline", 1, kMaxScanline);
+      integer_option(configuration, "pixels_per_scanline", 0, 1, kMaxScanline);
   // Larger elements are coded as planes of bytes.
   const bool has_planes = bits == 32 || bits == 64;
   if (block % 2 != 0 || (bits > 16 && !has_planes)) {
@@ -219,13 +167,8 @@ Codec make_szip(const Json& configuration, const ChunkSpec& /*spec*/) {
                                }
                                Buffer shuffled(size);
                                szip.decode(input.rest(), shuffled.span());
-                               const std::size_t count = target.size() / planes;
-                               check_size("", count * planes, size);
-                               for (std::size_t k = 0; k < planes; ++k) {
-                                 for (std::size_t i = 0; i < count; ++i) {
-                                   target[i * planes + k] = shuffled.data()[k * count + i];
-                                 }
-                               }
+                               check_size("", target.size() / planes * planes, size);
+                               unshuffle_bytes(shuffled.span(), planes, target);
                                return target.size();
                              }});
 }

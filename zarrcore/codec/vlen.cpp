@@ -2,6 +2,11 @@
 // same names): the number of elements, then for each the number of its bytes and the bytes. Numbers
 // are unsigned 32-bit little-endian. In v2, zarr-python 3.0 also uses them for arrays of strings of
 // fixed length.
+//
+// And the `vlen-array` object codec of numcodecs: elements are arrays of numbers, of any length, in
+// the layout of vlen-bytes. `dtype` is the type of the numbers. An element is read as the JSON text
+// of a list: "[1, 2]" without blanks. zarrs has this codec for elements that are bytes, without
+// `dtype`.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -11,10 +16,9 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
-#include "zarrcore/dtype/dispatch.h"
+#include "zarrcore/codec/element_codec.h"
+#include "zarrcore/metadata/fill_value.h"
 
 namespace zarrcore {
 namespace {
@@ -27,7 +31,6 @@ class VlenCodec final : public ArrayToBytesCodec {
       : count_(spec.byte_count() / spec.data_type.item_size),
         is_text_(spec.data_type.kind == TypeKind::variable_string) {}
 
-  std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override { return max_stored_size(count_); }
 
   Buffer encode(ByteSpan decoded) const override {
@@ -74,7 +77,7 @@ class VlenCodec final : public ArrayToBytesCodec {
       if (rest.size() < size) throw ends_within(i);
       const VariableElement element{reinterpret_cast<const char*>(rest.data()), size};
       check_text(i, element.text());
-      std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
+      element.store(decoded, i);
       rest = rest.subspan(size);
     }
     if (!rest.empty()) {
@@ -85,9 +88,7 @@ class VlenCodec final : public ArrayToBytesCodec {
  private:
   template <typename Body>
   void for_each_element(ByteSpan decoded, const Body& body) const {
-    for (std::uint64_t i = 0; i < count_; ++i) {
-      body(i, load_element<VariableElement>(decoded.data() + i * sizeof(VariableElement)));
-    }
+    for (std::uint64_t i = 0; i < count_; ++i) body(i, VariableElement::load(decoded, i));
   }
 
   static Error ends_within(std::uint64_t i) {
@@ -104,77 +105,94 @@ class VlenCodec final : public ArrayToBytesCodec {
   bool is_text_;
 };
 
-// For elements of fixed length, which are padded with zeros.
-class PaddedVlenCodec final : public ArrayToBytesCodec {
- public:
-  PaddedVlenCodec(const ChunkSpec& spec, TypeKind variable)
-      : type_(spec.data_type),
-        count_(spec.byte_count() / type_.item_size),
-        codec_({{count_}, {variable, sizeof(VariableElement)}, {}}) {}
+// A codec for as many elements of variable length as chunks of `spec` have.
+Codec make_vlen_layout(const ChunkSpec& spec, TypeKind variable) {
+  const std::uint64_t count = spec.byte_count() / spec.data_type.item_size;
+  return std::make_unique<VlenCodec>(spec_with_zero({count}, {variable, sizeof(VariableElement)}));
+}
 
-  std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
-  std::uint64_t max_encoded_size() const override { return codec_.max_encoded_size(); }
+// --- Elements of fixed length, which are padded with zeros ---------------------------------------
 
-  Buffer encode(ByteSpan decoded) const override {
-    std::vector<std::string> texts;
-    Buffer elements(count_ * sizeof(VariableElement));
-    texts.reserve(memory_size(count_));
-    for (std::uint64_t i = 0; i < count_; ++i) {
-      texts.push_back(
-          text_of(decoded.subspan(memory_size(i * type_.item_size), memory_size(type_.item_size))));
-      const VariableElement element{texts.back().data(), texts.back().size()};
-      std::memcpy(elements.data() + i * sizeof(element), &element, sizeof(element));
-    }
-    return codec_.encode(elements.span());
+std::string unpadded_text(ByteSpan element, const DataType& type) {
+  const std::string text =
+      type.kind == TypeKind::fixed_utf32
+          ? encode_utf8(element)
+          : std::string(reinterpret_cast<const char*>(element.data()), element.size());
+  return std::string(without_trailing(text, '\0'));
+}
+
+// `element` has been filled with zeros.
+void store_padded(std::string_view text, const DataType& type, MutableByteSpan element) {
+  std::u32string code_points;
+  ByteSpan bytes = std::as_bytes(std::span(text));
+  if (type.kind == TypeKind::fixed_utf32) {
+    code_points = decode_utf8(text);
+    bytes = std::as_bytes(std::span(code_points));
   }
+  if (bytes.size() > element.size()) {
+    throw Error("it is longer than elements of the type " + type_name(type));
+  }
+  std::ranges::copy(bytes, element.begin());
+}
 
-  void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& /*arena*/) const override {
-    Arena arena;
-    Buffer elements(count_ * sizeof(VariableElement));
-    codec_.decode(encoded, elements.span(), arena);
-    std::fill(decoded.begin(), decoded.end(), std::byte{0});
-    for (std::uint64_t i = 0; i < count_; ++i) {
-      const auto element =
-          load_element<VariableElement>(elements.data() + i * sizeof(VariableElement));
+Codec make_padded_vlen(const ChunkSpec& spec, TypeKind variable) {
+  const auto encode = [type = spec.data_type](ByteSpan from, MutableByteSpan to, Arena& arena) {
+    const std::size_t size = memory_size(type.item_size);
+    for (std::size_t i = 0; i < from.size() / size; ++i) {
+      arena.keep(unpadded_text(from.subspan(i * size, size), type)).store(to, i);
+    }
+  };
+  const auto decode = [type = spec.data_type](ByteSpan from, MutableByteSpan to, Arena&) {
+    const std::size_t size = memory_size(type.item_size);
+    std::ranges::fill(to, std::byte{0});
+    for (std::size_t i = 0; i < to.size() / size; ++i) {
       with_context({"vlen: element ", i}, [&] {
-        store(element.text(),
-              decoded.subspan(memory_size(i * type_.item_size), memory_size(type_.item_size)));
+        store_padded(VariableElement::load(from, i).text(), type, to.subspan(i * size, size));
       });
     }
-  }
+  };
+  return make_converting_codec(spec, sizeof(VariableElement), make_vlen_layout(spec, variable),
+                               encode, decode);
+}
 
- private:
-  std::string text_of(ByteSpan element) const {
-    std::string text =
-        type_.kind == TypeKind::fixed_utf32
-            ? encode_utf8(element)
-            : std::string(reinterpret_cast<const char*>(element.data()), element.size());
-    return std::string(without_trailing(text, '\0'));
-  }
+// --- Arrays of numbers ---------------------------------------------------------------------------
 
-  void store(std::string_view text, MutableByteSpan element) const {
-    std::u32string code_points;
-    ByteSpan bytes = std::as_bytes(std::span(text));
-    if (type_.kind == TypeKind::fixed_utf32) {
-      code_points = decode_utf8(text);
-      bytes = std::as_bytes(std::span(code_points));
-    }
-    if (bytes.size() > element.size()) {
-      throw Error("it is longer than elements of the type " + type_name(type_));
-    }
-    std::copy(bytes.begin(), bytes.end(), element.begin());
+// The JSON text of a list of numbers that are stored one after the other.
+std::string list_of_numbers(std::string_view bytes, const NumpyType& type) {
+  const std::size_t size = memory_size(type.type.item_size);
+  if (bytes.size() % size != 0) {
+    throw Error(std::to_string(bytes.size()) + " bytes are not whole numbers of " +
+                std::to_string(size));
   }
+  Json list = Json::array();
+  for (; !bytes.empty(); bytes.remove_prefix(size)) {
+    const ByteSpan stored = std::as_bytes(std::span(bytes.substr(0, size)));
+    std::vector<std::byte> number(stored.begin(), stored.end());
+    swap_elements(number, type);
+    list.push_back(format_fill_value(number, type.type));
+  }
+  return dump_json(list);
+}
 
-  DataType type_;
-  std::uint64_t count_;
-  VlenCodec codec_;
-};
+// The inverse; an empty text has no numbers.
+std::string stored_numbers(std::string_view text, const NumpyType& type) {
+  if (text.empty()) return {};
+  const Json list = parse_json(text);
+  if (!list.is_array()) throw Error(excerpt(list) + " is not a list of numbers");
+  std::string bytes;
+  for (const Json& item : list) {
+    std::vector<std::byte> number = parse_fill_value(item, type.type);
+    swap_elements(number, type);
+    bytes.append(reinterpret_cast<const char*>(number.data()), number.size());
+  }
+  return bytes;
+}
 
 Codec make_vlen(const ChunkSpec& spec, TypeKind variable, TypeKind padded) {
   const TypeKind kind = spec.data_type.kind;
   if (kind == variable) return std::make_unique<VlenCodec>(spec);
   check_type(kind == padded, spec.data_type);
-  return std::make_unique<PaddedVlenCodec>(spec, variable);
+  return make_padded_vlen(spec, variable);
 }
 
 }  // namespace
@@ -191,6 +209,33 @@ Codec make_vlen_bytes(const Json& /*configuration*/, const ChunkSpec& spec) {
 
 Codec make_vlen_utf8(const Json& /*configuration*/, const ChunkSpec& spec) {
   return make_vlen(spec, TypeKind::variable_string, TypeKind::fixed_utf32);
+}
+
+Codec make_vlen_array(const Json& configuration, const ChunkSpec& spec) {
+  if (spec.data_type.kind == TypeKind::variable_bytes) return std::make_unique<VlenCodec>(spec);
+  check_type(spec.data_type.kind == TypeKind::variable_string, spec.data_type);
+  text_member(configuration, "dtype");  // throws Error if it is missing
+  const NumpyType number = numpy_type_option(configuration, "dtype", {});
+  // Makes elements of the results of `convert` for the elements of `from`.
+  const auto convert_each = [](ByteSpan from, MutableByteSpan to, Arena& arena,
+                               const auto& convert) {
+    std::string texts;
+    std::vector<std::size_t> ends;
+    for (std::size_t i = 0; i < to.size() / sizeof(VariableElement); ++i) {
+      texts += with_context({"vlen-array: element ", i},
+                            [&] { return convert(VariableElement::load(from, i).text()); });
+      ends.push_back(texts.size());
+    }
+    arena.keep(texts, ends, to);
+  };
+  return make_converting_codec(
+      spec, sizeof(VariableElement), make_vlen_layout(spec, TypeKind::variable_bytes),
+      [=](ByteSpan from, MutableByteSpan to, Arena& arena) {
+        convert_each(from, to, arena, [&](auto text) { return stored_numbers(text, number); });
+      },
+      [=](ByteSpan from, MutableByteSpan to, Arena& arena) {
+        convert_each(from, to, arena, [&](auto bytes) { return list_of_numbers(bytes, number); });
+      });
 }
 
 }  // namespace zarrcore

@@ -8,11 +8,9 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/text_encoding.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/codec/codec.h"
 #include "zarrcore/codec/codec_chain.h"
-#include "zarrcore/codec/configuration.h"
-#include "zarrcore/dtype/dispatch.h"
 
 namespace zarrcore {
 namespace {
@@ -43,7 +41,6 @@ class ZarrsVlenCodec final : public ArrayToBytesCodec {
     configuration["data_codecs"] = format_codec_list(data_chain(1).codecs());
   }
 
-  std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override {
     return checked_add(max_stored_size(count_), index_chain_.max_uncompressed_size())
         .value_or(UINT64_MAX);
@@ -66,8 +63,7 @@ class ZarrsVlenCodec final : public ArrayToBytesCodec {
     };
     append_offset();
     for (std::uint64_t i = 0; i < count_; ++i) {
-      const auto element =
-          load_element<VariableElement>(decoded.data() + i * sizeof(VariableElement));
+      const auto element = VariableElement::load(decoded, i);
       if (element.size != 0) data += checked_text(i, element.text());
       append_offset();
     }
@@ -118,7 +114,7 @@ class ZarrsVlenCodec final : public ArrayToBytesCodec {
       const VariableElement element{reinterpret_cast<const char*>(data.data()) + start,
                                     end - start};
       checked_text(i, element.text());
-      std::memcpy(decoded.data() + i * sizeof(element), &element, sizeof(element));
+      element.store(decoded, i);
     }
   }
 

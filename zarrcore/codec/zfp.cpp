@@ -13,8 +13,7 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
-#include "zarrcore/dtype/dispatch.h"
+#include "zarrcore/dtype/elements.h"
 
 namespace zarrcore {
 namespace {
@@ -98,7 +97,8 @@ std::uint64_t block_count(const Shape& shape) {
 class ZfpCodec final : public ArrayToBytesCodec {
  public:
   ZfpCodec(const ChunkSpec& spec, const Parameters& parameters, bool has_header)
-      : type_(type_of(spec.data_type)),
+      : data_type_(spec.data_type),
+        type_(type_of(spec.data_type)),
         shape_(spec.shape),
         size_(spec.byte_count()),
         parameters_(parameters),
@@ -116,7 +116,6 @@ class ZfpCodec final : public ArrayToBytesCodec {
     }
   }
 
-  std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
   std::uint64_t max_encoded_size() const override { return max_encoded_size_; }
 
   Buffer encode(ByteSpan decoded) const override {
@@ -244,33 +243,25 @@ class ZfpCodec final : public ArrayToBytesCodec {
   // With loss, integers that take all bits and floats that are not finite become unrelated numbers,
   // and so do their neighbours.
   void check_is_compressible(ByteSpan decoded) const {
-    const auto check = [&](auto tag, auto is_right, const char* fault) {
+    with_real_type(data_type_, [&](auto tag) {
       using T = typename decltype(tag)::Type;
       for (std::size_t i = 0; i < decoded.size(); i += sizeof(T)) {
-        if (!is_right(load_element<T>(decoded.data() + i))) {
-          throw Error(std::string("zfp: the chunk has ") + fault +
-                      ", which only the reversible mode can store");
+        const auto value = load_element<T>(decoded.data() + i);
+        if constexpr (std::is_integral_v<T>) {
+          constexpr T kLimit = std::numeric_limits<T>::max() / 2 + 1;
+          if (value > -kLimit && value < kLimit) continue;
+        } else if (std::isfinite(value)) {
+          continue;
         }
+        throw Error(
+            std::string("zfp: the chunk has ") +
+            (std::is_integral_v<T> ? "integers that take all bits" : "a NaN or an infinity") +
+            ", which only the reversible mode can store");
       }
-    };
-    const auto is_finite = [](auto value) { return std::isfinite(value); };
-    const auto is_small = [](auto value) {
-      constexpr auto kLimit = std::numeric_limits<decltype(value)>::max() / 2 + 1;
-      return value > -kLimit && value < kLimit;
-    };
-    constexpr const char* kLarge = "integers that take all bits";
-    switch (type_) {
-      case zfp_type_int32:
-        return check(TypeTag<std::int32_t>(), is_small, kLarge);
-      case zfp_type_int64:
-        return check(TypeTag<std::int64_t>(), is_small, kLarge);
-      case zfp_type_float:
-        return check(TypeTag<float>(), is_finite, "a NaN or an infinity");
-      default:
-        return check(TypeTag<double>(), is_finite, "a NaN or an infinity");
-    }
+    });
   }
 
+  DataType data_type_;
   zfp_type type_;
   Shape shape_;
   std::uint64_t size_;  // bytes, decoded
@@ -287,12 +278,7 @@ double finite_number(const Json& configuration, std::string_view key) {
 
 int integer_from(const Json& configuration, std::string_view key, int low, int high) {
   number_member(configuration, key);  // there is no default
-  const std::int64_t value = integer_option(configuration, key, 0);
-  if (value < low || value > high) {
-    throw Error("\"" + std::string(key) + "\" is " + std::to_string(value) +
-                ", which is not from " + std::to_string(low) + " to " + std::to_string(high));
-  }
-  return static_cast<int>(value);
+  return static_cast<int>(integer_option(configuration, key, 0, low, high));
 }
 
 Parameters reversible() {

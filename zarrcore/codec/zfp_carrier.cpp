@@ -3,35 +3,20 @@
 // bits; unsigned ones first have the middle of their range subtracted. Larger unsigned integers
 // become signed ones of the same value, and small floats become float32.
 #include <algorithm>
-#include <cstring>
 #include <limits>
+#include <memory>
+#include <type_traits>
+#include <utility>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec.h"
+#include "zarrcore/codec/element_codec.h"
 #include "zarrcore/codec/zfp.h"
 #include "zarrcore/dtype/convert.h"
-#include "zarrcore/dtype/dispatch.h"
+#include "zarrcore/dtype/elements.h"
 
 namespace zarrcore {
 namespace {
-
-// Calls `body` with the TypeTags of the elements and their carriers.
-template <typename Body>
-void with_integers(const DataType& type, const Body& body) {
-  const bool is_signed = type.kind == TypeKind::signed_integer;
-  switch (type.item_size) {
-    case 1:
-      return is_signed ? body(TypeTag<std::int8_t>(), TypeTag<std::int32_t>())
-                       : body(TypeTag<std::uint8_t>(), TypeTag<std::int32_t>());
-    case 2:
-      return is_signed ? body(TypeTag<std::int16_t>(), TypeTag<std::int32_t>())
-                       : body(TypeTag<std::uint16_t>(), TypeTag<std::int32_t>());
-    case 4:
-      return body(TypeTag<std::uint32_t>(), TypeTag<std::int32_t>());
-    default:
-      return body(TypeTag<std::uint64_t>(), TypeTag<std::int64_t>());
-  }
-}
 
 template <typename Small>
 constexpr std::int32_t kShift = 31 - 8 * static_cast<std::int32_t>(sizeof(Small));
@@ -63,66 +48,34 @@ Element demoted(Carrier carrier) {
   }
 }
 
-class ZfpCarrierCodec final : public ArrayToBytesCodec {
- public:
-  ZfpCarrierCodec(const ChunkSpec& spec, const DataType& carrier, Codec codec)
-      : type_(spec.data_type),
-        carrier_(carrier),
-        count_(spec.byte_count() / type_.item_size),
-        zfp_(std::move(std::get<std::unique_ptr<const ArrayToBytesCodec>>(codec))) {}
+using SharedConverter = std::shared_ptr<const ElementConverter>;
 
-  std::optional<std::uint64_t> encoded_size() const override { return std::nullopt; }
-  std::uint64_t max_encoded_size() const override { return zfp_->max_encoded_size(); }
+// Converters from elements of an integer type to carriers, and back.
+template <typename Element, typename Carrier>
+std::pair<SharedConverter, SharedConverter> make_integer_converters() {
+  return {make_element_converter([](const std::byte* from, std::byte* to) {
+            store_element<Carrier>(promoted<Element, Carrier>(load_element<Element>(from)), to);
+          }),
+          make_element_converter([](const std::byte* from, std::byte* to) {
+            store_element<Element>(demoted<Element, Carrier>(load_element<Carrier>(from)), to);
+          })};
+}
 
-  Buffer encode(ByteSpan decoded) const override {
-    Buffer carriers(count_ * carrier_.item_size);
-    if (carrier_.kind == TypeKind::floating) {
-      convert(type_, decoded.data(), carrier_, carriers.data());
+std::pair<SharedConverter, SharedConverter> make_converters(const DataType& type,
+                                                            const DataType& carrier) {
+  if (carrier.kind == TypeKind::floating) {
+    return {make_numeric_converter(type, carrier), make_numeric_converter(carrier, type)};
+  }
+  return with_real_type(type, [&](auto tag) -> std::pair<SharedConverter, SharedConverter> {
+    using Element = typename decltype(tag)::Type;
+    if constexpr (std::is_integral_v<Element>) {
+      using Carrier = std::conditional_t<sizeof(Element) == 8, std::int64_t, std::int32_t>;
+      return make_integer_converters<Element, Carrier>();
     } else {
-      with_integers(type_, [&](auto element, auto carrier) {
-        using Element = typename decltype(element)::Type;
-        using Carrier = typename decltype(carrier)::Type;
-        for (std::uint64_t i = 0; i < count_; ++i) {
-          store_element<Carrier>(promoted<Element, Carrier>(
-                                     load_element<Element>(decoded.data() + i * sizeof(Element))),
-                                 carriers.data() + i * sizeof(Carrier));
-        }
-      });
+      throw not_real_numbers(type);
     }
-    return zfp_->encode(carriers.span());
-  }
-
-  void decode(ByteSpan encoded, MutableByteSpan decoded, Arena& arena) const override {
-    Buffer carriers(count_ * carrier_.item_size);
-    zfp_->decode(encoded, carriers.span(), arena);
-    if (carrier_.kind == TypeKind::floating) {
-      convert(carrier_, carriers.data(), type_, decoded.data());
-      return;
-    }
-    with_integers(type_, [&](auto element, auto carrier) {
-      using Element = typename decltype(element)::Type;
-      using Carrier = typename decltype(carrier)::Type;
-      for (std::uint64_t i = 0; i < count_; ++i) {
-        store_element<Element>(
-            demoted<Element, Carrier>(load_element<Carrier>(carriers.data() + i * sizeof(Carrier))),
-            decoded.data() + i * sizeof(Element));
-      }
-    });
-  }
-
- private:
-  void convert(const DataType& from_type, const std::byte* from, const DataType& to_type,
-               std::byte* to) const {
-    make_numeric_converter(from_type, to_type)
-        ->convert(from, static_cast<std::ptrdiff_t>(from_type.item_size), to,
-                  static_cast<std::ptrdiff_t>(to_type.item_size), memory_size(count_));
-  }
-
-  DataType type_;
-  DataType carrier_;
-  std::uint64_t count_;
-  std::unique_ptr<const ArrayToBytesCodec> zfp_;
-};
+  });
+}
 
 }  // namespace
 
@@ -137,7 +90,18 @@ std::optional<DataType> zfp_carrier(const DataType& type) {
 }
 
 Codec make_zfp_carrier(const ChunkSpec& spec, const DataType& carrier, Codec zfp) {
-  return std::make_unique<ZfpCarrierCodec>(spec, carrier, std::move(zfp));
+  const auto [promote, demote] = make_converters(spec.data_type, carrier);
+  const auto conversion = [](SharedConverter converter, std::uint64_t from_size,
+                             std::uint64_t to_size) {
+    return [=](ByteSpan from, MutableByteSpan to, Arena& /*arena*/) {
+      converter->convert(from.data(), static_cast<std::ptrdiff_t>(from_size), to.data(),
+                         static_cast<std::ptrdiff_t>(to_size), from.size() / from_size);
+    };
+  };
+  const std::uint64_t size = spec.data_type.item_size;
+  return make_converting_codec(spec, memory_size(carrier.item_size), std::move(zfp),
+                               conversion(promote, size, carrier.item_size),
+                               conversion(demote, carrier.item_size, size));
 }
 
 }  // namespace zarrcore

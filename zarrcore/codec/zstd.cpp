@@ -6,9 +6,8 @@
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/threads.h"
+#include "zarrcore/base/process.h"
 #include "zarrcore/codec/codec.h"
-#include "zarrcore/codec/configuration.h"
 
 namespace zarrcore {
 namespace {
@@ -16,8 +15,8 @@ namespace {
 // RFC 8878, section 3.1.1.2: a block has a header of 3 bytes and at most 128 KiB of content.
 constexpr std::uint64_t kMinBlockSize = 3;
 constexpr std::uint64_t kMaxBlockContent = 128 << 10;
-// Bytes of a compression context that a thread keeps for the next chunk.
-constexpr std::size_t kMaxKeptContext = 8 << 20;
+// Bytes of a compression context that a thread retains for the next chunk.
+constexpr std::size_t kMaxRetainedContext = 8 << 20;
 // The same for decoding the first bytes of a frame, as a power of two.
 constexpr int kMaxWindowLog = 23;
 
@@ -51,7 +50,7 @@ class ZstdCodec final : public BytesToBytesCodec {
     const std::size_t size = ZSTD_compress2(context.get(), encoded.data(), encoded.size(),
                                             decoded.data(), decoded.size());
     // High levels take hundreds of megabytes.
-    if (ZSTD_sizeof_CCtx(context.get()) > kMaxKeptContext) context.reset();
+    if (ZSTD_sizeof_CCtx(context.get()) > kMaxRetainedContext) context.reset();
     encoded.truncate(check(size));
     return encoded;
   }

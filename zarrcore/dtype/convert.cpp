@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "zarrcore/base/endian.h"
-#include "zarrcore/dtype/dispatch.h"
-#include "zarrcore/dtype/element_converter.h"
+#include "zarrcore/dtype/elements.h"
 #include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore {

@@ -1,11 +1,10 @@
-#include "zarrcore/dtype/numpy_type.h"
-
 #include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <utility>
 
 #include "zarrcore/base/text.h"
+#include "zarrcore/dtype/data_type.h"
 
 namespace zarrcore {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "zarrcore/base/endian.h"
@@ -32,39 +33,27 @@ struct Layout {
   int max_exponent() const { return (1 << exponent_bits) - 1; }
 };
 
+// By FloatFormat.
+constexpr Layout kLayouts[] = {
+    {5, 10, 15, Specials::ieee},              // ieee: binary16
+    {8, 7, 127, Specials::ieee},              // bfloat16
+    {3, 4, 3, Specials::ieee},                // float8_e3m4
+    {4, 3, 7, Specials::ieee},                // float8_e4m3
+    {4, 3, 11, Specials::unsigned_zero_nan},  // float8_e4m3b11fnuz
+    {4, 3, 7, Specials::only_nan},            // float8_e4m3fn
+    {4, 3, 8, Specials::unsigned_zero_nan},   // float8_e4m3fnuz
+    {5, 2, 15, Specials::ieee},               // float8_e5m2
+    {5, 2, 16, Specials::unsigned_zero_nan},  // float8_e5m2fnuz
+    {8, 0, 127, Specials::only_nan},          // float8_e8m0fnu
+    {2, 3, 1, Specials::none},                // float6_e2m3fn
+    {3, 2, 3, Specials::none},                // float6_e3m2fn
+    {2, 1, 1, Specials::none},                // float4_e2m1fn
+};
+static_assert(std::size(kLayouts) == static_cast<std::size_t>(FloatFormat::long_double));
+
 Layout layout_of(FloatFormat format) {
-  switch (format) {
-    case FloatFormat::ieee:
-    case FloatFormat::long_double:
-    case FloatFormat::float80:
-    case FloatFormat::float128:
-      return {5, 10, 15, Specials::ieee};
-    case FloatFormat::bfloat16:
-      return {8, 7, 127, Specials::ieee};
-    case FloatFormat::float8_e3m4:
-      return {3, 4, 3, Specials::ieee};
-    case FloatFormat::float8_e4m3:
-      return {4, 3, 7, Specials::ieee};
-    case FloatFormat::float8_e4m3b11fnuz:
-      return {4, 3, 11, Specials::unsigned_zero_nan};
-    case FloatFormat::float8_e4m3fn:
-      return {4, 3, 7, Specials::only_nan};
-    case FloatFormat::float8_e4m3fnuz:
-      return {4, 3, 8, Specials::unsigned_zero_nan};
-    case FloatFormat::float8_e5m2:
-      return {5, 2, 15, Specials::ieee};
-    case FloatFormat::float8_e5m2fnuz:
-      return {5, 2, 16, Specials::unsigned_zero_nan};
-    case FloatFormat::float8_e8m0fnu:
-      return {8, 0, 127, Specials::only_nan};
-    case FloatFormat::float6_e2m3fn:
-      return {2, 3, 1, Specials::none};
-    case FloatFormat::float6_e3m2fn:
-      return {3, 2, 3, Specials::none};
-    case FloatFormat::float4_e2m1fn:
-      return {2, 1, 1, Specials::none};
-  }
-  return {};
+  const auto index = static_cast<std::size_t>(format);
+  return kLayouts[index < std::size(kLayouts) ? index : 0];
 }
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();

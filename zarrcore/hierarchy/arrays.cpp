@@ -7,7 +7,6 @@
 #include "zarrcore/base/buffer.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/codec/codec_chain.h"
-#include "zarrcore/codec/complete_codecs.h"
 #include "zarrcore/codec/sharding.h"
 #include "zarrcore/dtype/small_float.h"
 #include "zarrcore/metadata/fill_value.h"

@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/metadata/format.h"
 #include "zarrcore/store/requests.h"
 #include "zarrcore/store/store.h"

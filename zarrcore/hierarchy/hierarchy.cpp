@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/hierarchy/arrays.h"

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 

@@ -16,7 +16,6 @@
 
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/icechunk/transaction.h"
 
 namespace zarrcore::icechunk {

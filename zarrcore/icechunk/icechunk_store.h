@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/lru_cache.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/chunk/chunk_key_encoding.h"
 #include "zarrcore/icechunk/manifest.h"
 #include "zarrcore/icechunk/repository.h"

@@ -15,7 +15,7 @@
 #include <new>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/base/threads.h"
+#include "zarrcore/base/process.h"
 
 namespace zarrcore::icechunk {
 namespace {

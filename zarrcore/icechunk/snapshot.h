@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "zarrcore/base/directory_listing.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/icechunk/flatbuffers.h"
 #include "zarrcore/icechunk/flexbuffers.h"
 #include "zarrcore/icechunk/object_file.h"

@@ -2,7 +2,6 @@
 
 #include <tuple>
 
-#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/path.h"
 

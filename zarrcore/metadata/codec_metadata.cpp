@@ -18,8 +18,7 @@ NamedConfiguration parse_named_configuration(const Json& value, std::string_view
   const std::string* name = find_string(value, "name");
   if (name == nullptr) throw fail("has no \"name\" that is a string");
   NamedConfiguration named{*name};
-  if (const Json* configuration = find_member(value, "configuration");
-      configuration != nullptr && !configuration->is_null()) {
+  if (const Json* configuration = find_value(value, "configuration")) {
     if (!configuration->is_object()) {
       throw fail("\"" + named.name + "\" has a configuration that is " +
                  std::string(describe_kind(*configuration)) + ", not an object");

@@ -6,7 +6,6 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/dtype/data_type.h"
-#include "zarrcore/dtype/numpy_type.h"
 #include "zarrcore/metadata/document_names.h"
 #include "zarrcore/metadata/documents.h"
 #include "zarrcore/metadata/fill_value.h"
@@ -88,8 +87,8 @@ NumpyDtype parse_data_type(const Json& value) {
 
 // "https://purl.org/zarr/spec/codec/gzip/1.0": the name is the second last part.
 std::optional<CodecMetadata> parse_compressor(const Json& document) {
-  const Json* compressor = find_member(document, "compressor");
-  if (compressor == nullptr || compressor->is_null()) return std::nullopt;
+  const Json* compressor = find_value(document, "compressor");
+  if (compressor == nullptr) return std::nullopt;
   const Json& uri = required_member(*compressor, "codec");
   const std::string text = uri.is_string() ? uri.get<std::string>() : std::string();
   const std::string_view name = last_segment(parent_path(text));

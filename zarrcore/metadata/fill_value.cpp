@@ -1,15 +1,14 @@
 #include "zarrcore/metadata/fill_value.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <optional>
 
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/dtype/small_float.h"
 
 namespace zarrcore {
@@ -92,80 +91,65 @@ Bytes parse_integer(const Json& value, const DataType& type) {
   return integer_bytes(whole->negative ? 0 - whole->magnitude : whole->magnitude, type.item_size);
 }
 
-Bytes float_bytes(double number, std::uint64_t size) {
-  switch (size) {
+// Until its format is known, a long double holds a float64 in its first bytes.
+Bytes float_bytes(double number, const DataType& type) {
+  if (type.is_long_double()) {
+    Bytes bytes = integer_bytes(std::bit_cast<std::uint64_t>(number), sizeof(number));
+    bytes.resize(memory_size(type.item_size));
+    if (type.float_format != FloatFormat::long_double) {
+      encode_long_double(type.float_format, number, bytes.data());
+    }
+    return bytes;
+  }
+  if (type.float_format != FloatFormat::ieee) {
+    return integer_bytes(encode_small_float(type.float_format, number), type.item_size);
+  }
+  switch (type.item_size) {
     case 2:
-      return integer_bytes(double_to_float16(number), size);
+      return integer_bytes(double_to_float16(number), 2);
     case 4:
-      return integer_bytes(std::bit_cast<std::uint32_t>(static_cast<float>(number)), size);
+      return integer_bytes(std::bit_cast<std::uint32_t>(static_cast<float>(number)), 4);
     default:
-      return integer_bytes(std::bit_cast<std::uint64_t>(number), size);
+      return integer_bytes(std::bit_cast<std::uint64_t>(number), 8);
   }
 }
 
-// The bits of a number, most significant digit first, at full width: "0x7fc00001", "0b0111…".
-std::optional<Bytes> parse_bits(std::string_view text, std::uint64_t size) {
+// The bits of a number, most significant digit first, at full width: "0x7fc00001", "0b0111…". Of a
+// long double, these are bits of a float64.
+std::optional<Bytes> parse_bits(std::string_view text, const DataType& type) {
+  const std::uint64_t size = type.is_long_double() ? sizeof(double) : type.item_size;
   const std::uint64_t digits = text.starts_with("0x") ? 2 * size : 8 * size;
   const auto bits = parse_magnitude(text);
   if (!bits || text.size() != 2 + digits) return std::nullopt;
-  return integer_bytes(*bits, size);
+  return type.is_long_double() ? float_bytes(std::bit_cast<double>(*bits), type)
+                               : integer_bytes(*bits, size);
 }
 
-std::optional<Bytes> parse_float_text(std::string_view text, std::uint64_t size) {
-  if (text == "NaN") return float_bytes(std::numeric_limits<double>::quiet_NaN(), size);
-  if (text == "Infinity" || text == "+Infinity")
-    return float_bytes(std::numeric_limits<double>::infinity(), size);
-  if (text == "-Infinity") return float_bytes(-std::numeric_limits<double>::infinity(), size);
-  if (text.starts_with("0x") || text.starts_with("0b")) return parse_bits(text, size);
+std::optional<Bytes> parse_float_text(std::string_view text, const DataType& type) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (text == "NaN") return float_bytes(std::numeric_limits<double>::quiet_NaN(), type);
+  if (text == "Infinity" || text == "+Infinity") return float_bytes(kInfinity, type);
+  if (text == "-Infinity") return float_bytes(-kInfinity, type);
+  if (text.starts_with("0x") || text.starts_with("0b")) return parse_bits(text, type);
   const auto number = parse_number<double>(text);
-  if (!number) return std::nullopt;
-  return float_bytes(*number, size);
+  return number ? std::optional(float_bytes(*number, type)) : std::nullopt;
 }
 
-Bytes parse_float(const Json& value, std::uint64_t size, const DataType& type) {
-  if (value.is_number()) return float_bytes(value.get<double>(), size);
-  if (value.is_string()) {
-    if (auto bytes = parse_float_text(value.get_ref<const std::string&>(), size)) return *bytes;
+// A float of the type `number`, which is `type` or the part of a complex one.
+Bytes parse_float(const Json& value, const DataType& number, const DataType& type) {
+  if (value.is_number()) return float_bytes(value.get<double>(), number);
+  if (const std::string* text = as_string(value)) {
+    if (auto bytes = parse_float_text(*text, number)) return *std::move(bytes);
   }
   refuse(value, type);
 }
 
-// Until its format is known, a long double holds a float64 in its first bytes.
-Bytes parse_long_double(const Json& value, const DataType& number, const DataType& type) {
-  Bytes bytes = parse_float(value, sizeof(double), type);
-  double wide = 0;
-  std::memcpy(&wide, bytes.data(), sizeof(wide));
-  bytes.resize(memory_size(number.item_size));
-  if (number.float_format != FloatFormat::long_double) {
-    encode_long_double(number.float_format, wide, bytes.data());
-  }
-  return bytes;
-}
-
-// A float of the type `number`, which is `type` or the part of a complex one.
-Bytes parse_small_float(const Json& value, const DataType& number, const DataType& type) {
-  if (number.is_long_double()) return parse_long_double(value, number, type);
-  // Bits are spelled at the width of the type; all other spellings are numbers.
-  if (value.is_string() && value.get_ref<const std::string&>().starts_with("0x")) {
-    const auto bytes = parse_bits(value.get_ref<const std::string&>(), number.item_size);
-    if (!bytes) refuse(value, type);
-    return *bytes;
-  }
-  const Bytes bytes = parse_float(value, sizeof(double), type);
-  double wide = 0;
-  std::memcpy(&wide, bytes.data(), sizeof(wide));
-  return integer_bytes(encode_small_float(number.float_format, wide), number.item_size);
-}
-
 Bytes parse_complex(const Json& value, const DataType& type) {
   const DataType part = type.part_type();
-  const auto parse = [&](const Json& number) {
-    return part.float_format == FloatFormat::ieee ? parse_float(number, part.item_size, type)
-                                                  : parse_small_float(number, part, type);
-  };
   const bool has_two_parts = value.is_array() && value.size() == 2;
-  Bytes bytes = parse(has_two_parts ? value[0] : value);
-  const Bytes imaginary = has_two_parts ? parse(value[1]) : Bytes(memory_size(part.item_size));
+  Bytes bytes = parse_float(has_two_parts ? value[0] : value, part, type);
+  const Bytes imaginary =
+      has_two_parts ? parse_float(value[1], part, type) : Bytes(memory_size(part.item_size));
   bytes.insert(bytes.end(), imaginary.begin(), imaginary.end());
   return bytes;
 }
@@ -230,16 +214,19 @@ Bytes parse_variable(const Json& value, const DataType& type) {
   return value.is_string() ? parse_base64(value, type) : parse_byte_list(value, type);
 }
 
+// Puts the field of a structure to its place in `element`.
+void parse_field(const Json& value, const Field& field, Bytes& element) {
+  const Bytes bytes = parse_fill_value(value, field.type);
+  std::ranges::copy(bytes, element.begin() + static_cast<std::ptrdiff_t>(field.offset));
+}
+
 // `null` for a missing element, else a list of its value.
 Bytes parse_optional(const Json& value, const DataType& type) {
   Bytes bytes(memory_size(type.item_size));
   if (value.is_null()) return bytes;
   if (!value.is_array() || value.size() != 1) refuse(value, type);
-  const Field& field = (*type.fields)[1];
   bytes[0] = std::byte{1};
-  const Bytes element = parse_fill_value(value[0], field.type);
-  std::copy(element.begin(), element.end(),
-            bytes.begin() + static_cast<std::ptrdiff_t>(field.offset));
+  parse_field(value[0], (*type.fields)[1], bytes);
   return bytes;
 }
 
@@ -248,10 +235,7 @@ Bytes parse_structure(const Json& value, const DataType& type) {
   Bytes bytes(memory_size(type.item_size));
   for (const Field& field : *type.fields) {
     const Json* member = find_member(value, field.name);
-    if (member == nullptr || field.count != 1) continue;
-    const Bytes element = parse_fill_value(*member, field.type);
-    std::copy(element.begin(), element.end(),
-              bytes.begin() + static_cast<std::ptrdiff_t>(field.offset));
+    if (member != nullptr && field.count == 1) parse_field(*member, field, bytes);
   }
   return bytes;
 }
@@ -281,8 +265,7 @@ std::vector<std::byte> parse_fill_value(const Json& value, const DataType& type)
     case TypeKind::unsigned_integer:
       return parse_integer(value, type);
     case TypeKind::floating:
-      return type.float_format == FloatFormat::ieee ? parse_float(value, type.item_size, type)
-                                                    : parse_small_float(value, type, type);
+      return parse_float(value, type, type);
     case TypeKind::complex:
       return parse_complex(value, type);
     case TypeKind::raw:

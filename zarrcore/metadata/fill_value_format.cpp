@@ -7,7 +7,6 @@
 #include "zarrcore/base/endian.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/dtype/small_float.h"
 #include "zarrcore/metadata/fill_value.h"
 
@@ -62,8 +61,8 @@ Json format_float(const Bytes& number, const DataType& type) {
   if (std::isnan(value)) spelled = "NaN";
   if (std::isinf(value)) spelled = value > 0 ? "Infinity" : "-Infinity";
   // The value does not determine all bits: the payload of other NaNs, or the bits above a small
-  // float.
-  if (parse_fill_value(spelled, type) == number) return spelled;
+  // float. Bits of long doubles have no spelling.
+  if (type.is_long_double() || parse_fill_value(spelled, type) == number) return spelled;
   return format_bits(bits, type.item_size);
 }
 
@@ -102,19 +101,18 @@ bool has_plain_fields(const DataType& type) {
   });
 }
 
+Json format_field(const Bytes& element, const Field& field) {
+  return format_fill_value(part(element, field.offset, field.type.item_size), field.type);
+}
+
 Json format_structure(const Bytes& element, const DataType& type) {
   if (type.is_optional) {
     if (element[0] == std::byte{0}) return nullptr;
-    const Field& value = (*type.fields)[1];
-    return Json::array(
-        {format_fill_value(part(element, value.offset, value.type.item_size), value.type)});
+    return Json::array({format_field(element, (*type.fields)[1])});
   }
   if (!has_plain_fields(type)) return encode_base64(element);
   Json object = Json::object();
-  for (const Field& field : *type.fields) {
-    object[field.name] =
-        format_fill_value(part(element, field.offset, field.type.item_size), field.type);
-  }
+  for (const Field& field : *type.fields) object[field.name] = format_field(element, field);
   return object;
 }
 

@@ -17,8 +17,8 @@
 
 #include "zarrcore/base/api.h"
 #include "zarrcore/base/buffer.h"
-#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/json.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/metadata/array_metadata.h"
 
 namespace zarrcore {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "zarrcore/base/error.h"
-#include "zarrcore/dtype/numpy_type.h"
+#include "zarrcore/dtype/data_type.h"
 #include "zarrcore/metadata/format.h"
 
 namespace zarrcore {

@@ -10,7 +10,7 @@
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/dtype/numpy_type.h"
+#include "zarrcore/dtype/data_type.h"
 #include "zarrcore/metadata/documents.h"
 #include "zarrcore/metadata/fill_value.h"
 
@@ -256,8 +256,8 @@ std::vector<std::optional<std::string>> take_dimension_names(Json& attributes, s
 
 std::optional<std::vector<std::byte>> parse_optional_fill_value(const Json& document,
                                                                 const NumpyDtype& dtype) {
-  const Json* fill = find_member(document, "fill_value");
-  if (fill == nullptr || fill->is_null()) return std::nullopt;
+  const Json* fill = find_value(document, "fill_value");
+  if (fill == nullptr) return std::nullopt;
   std::vector<std::byte> element = parse_fill_value(*fill, dtype.type);
   if (dtype.type.kind == TypeKind::structure && fill->is_string()) {
     swap_to_orders(element, dtype);
@@ -282,8 +282,8 @@ ArrayMetadata parse_numpy_array(const Json& document, const Json& attributes, co
 }
 
 char parse_separator(const Json& object, std::string_view key, char fallback) {
-  const Json* value = find_member(object, key);
-  if (value == nullptr || value->is_null()) return fallback;
+  const Json* value = find_value(object, key);
+  if (value == nullptr) return fallback;
   if (*value == "/") return '/';
   if (*value == ".") return '.';
   throw Error('"' + std::string(key) + "\" is " + excerpt(*value) + ", neither . nor /");

@@ -6,8 +6,8 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
-#include "zarrcore/base/text_encoding.h"
-#include "zarrcore/dtype/numpy_type.h"
+#include "zarrcore/base/text.h"
+#include "zarrcore/dtype/data_type.h"
 #include "zarrcore/metadata/fill_value.h"
 #include "zarrcore/metadata/numpy_array.h"
 
@@ -60,8 +60,8 @@ Json format_dtype(const NumpyDtype& dtype) {
 
 // The byte orders that the configuration of a `bytes` codec states for all units, or for each.
 std::vector<Endian> parse_orders(const Json& configuration, std::size_t unit_count) {
-  const Json* endian = find_member(configuration, "endian");
-  if (endian == nullptr || endian->is_null()) return std::vector(unit_count, Endian::little);
+  const Json* endian = find_value(configuration, "endian");
+  if (endian == nullptr) return std::vector(unit_count, Endian::little);
   if (!endian->is_array()) return std::vector(unit_count, parse_endian(*endian));
   if (endian->size() != unit_count) throw Error("\"endian\" does not fit the data type");
   std::vector<Endian> orders;

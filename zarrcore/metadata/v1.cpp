@@ -12,14 +12,13 @@ namespace {
 // `compression` is the id of a codec, `compression_opts` its configuration, or only its level if
 // the codec has no other option.
 std::optional<CodecMetadata> parse_compression(const Json& document) {
-  const Json* compression = find_member(document, "compression");
-  if (compression == nullptr || compression->is_null() || *compression == "none") {
+  const Json* compression = find_value(document, "compression");
+  if (compression == nullptr || *compression == "none") {
     return std::nullopt;
   }
   if (!compression->is_string()) throw Error("\"compression\" is neither a string nor null");
   CodecMetadata codec{"numcodecs." + compression->get<std::string>()};
-  if (const Json* options = find_member(document, "compression_opts");
-      options != nullptr && !options->is_null()) {
+  if (const Json* options = find_value(document, "compression_opts")) {
     if (options->is_object()) {
       codec.configuration = *options;
     } else {

@@ -27,8 +27,7 @@ ArrayMetadata parse_v2_array(const Json& document, const Json& attributes,
                              const std::string& path) {
   check_zarr_format(document, 2);
   std::optional<CodecMetadata> compressor;
-  if (const Json* member = find_member(document, "compressor");
-      member != nullptr && !member->is_null()) {
+  if (const Json* member = find_value(document, "compressor")) {
     compressor = parse_numcodec(*member, "\"compressor\"");
   }
   ArrayMetadata array = parse_numpy_array(document, attributes, find_member(document, "filters"),

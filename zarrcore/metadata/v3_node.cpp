@@ -131,8 +131,8 @@ void parse_chunk_grid(const Json& value, ArrayMetadata& array) {
 std::vector<std::optional<std::string>> parse_dimension_names(const Json& document,
                                                               std::size_t rank) {
   std::vector<std::optional<std::string>> names(rank);
-  const Json* member = find_member(document, "dimension_names");
-  if (member == nullptr || member->is_null()) return names;
+  const Json* member = find_value(document, "dimension_names");
+  if (member == nullptr) return names;
   if (!member->is_array() || member->size() != rank) {
     throw Error("\"dimension_names\" is not a list of " + std::to_string(rank) + " names");
   }
@@ -186,8 +186,8 @@ ArrayMetadata parse_array(const Json& document, const std::string& path) {
   array.fill_value_is_mandatory = true;
   array.fill_value_attribute_is_base64 = true;
   array.codecs = parse_codecs(document, array);
-  const Json* transformers = find_member(document, "storage_transformers");
-  if (transformers != nullptr && !transformers->is_null()) {
+  const Json* transformers = find_value(document, "storage_transformers");
+  if (transformers != nullptr) {
     for (const CodecMetadata& transformer :
          parse_codec_list(*transformers, "\"storage_transformers\"")) {
       if (transformer.must_understand) {

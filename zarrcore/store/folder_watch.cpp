@@ -18,7 +18,6 @@
 
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/process.h"
-#include "zarrcore/base/threads.h"
 #include "zarrcore/store/local_files.h"
 
 namespace zarrcore {

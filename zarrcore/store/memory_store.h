@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "zarrcore/base/api.h"
-#include "zarrcore/base/threads.h"
+#include "zarrcore/base/process.h"
 #include "zarrcore/store/store.h"
 
 namespace zarrcore {

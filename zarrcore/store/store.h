@@ -25,8 +25,8 @@
 
 #include "zarrcore/base/api.h"
 #include "zarrcore/base/buffer.h"
-#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/store/requests.h"
 
 namespace zarrcore {

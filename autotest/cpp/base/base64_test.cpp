@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/bytes.h"
-#include "zarrcore/base/text_encoding.h"
+#include "zarrcore/base/text.h"
 
 namespace zarrcore::test::base64_test {
 namespace {

@@ -1,5 +1,3 @@
-#include "zarrcore/base/buffer_memory.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

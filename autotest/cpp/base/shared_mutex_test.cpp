@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "zarrcore/base/threads.h"
+#include "zarrcore/base/process.h"
 
 namespace zarrcore::test::shared_mutex_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "zarrcore/base/threads.h"
+#include "zarrcore/base/process.h"
 
 namespace zarrcore::test::thread_object_test {
 namespace {

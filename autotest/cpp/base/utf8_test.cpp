@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/expect_error.h"
-#include "zarrcore/base/text_encoding.h"
+#include "zarrcore/base/text.h"
 
 namespace zarrcore::test::utf8_test {
 namespace {

@@ -1,10 +1,9 @@
-#include "zarrcore/base/crc32c.h"
-
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/codecs.h"
 #include "autotest/cpp/support/expect_error.h"
+#include "zarrcore/codec/checksum.h"
 
 namespace zarrcore::test::crc32c_test {
 namespace {

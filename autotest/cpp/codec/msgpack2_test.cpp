@@ -26,6 +26,10 @@ TEST(Msgpack2, OtherItemsBecomeTextToo) {
   // MsgPack().encode(np.array(['a', 1, None, b'raw', [1, 'z']], dtype=object))
   EXPECT_EQ(texts_by(*make_msgpack2({5}), from_hex("97a16101c0c4037261779201a17aa27c4f9105"), 5),
             (Texts{"a", "1", "null", "raw", R"([1,"z"])"}));
+  // MsgPack().encode(np.array([1.5, -1, True, {'k': 0}], dtype=object))
+  EXPECT_EQ(
+      texts_by(*make_msgpack2({4}), from_hex("96cb3ff8000000000000ffc381a16b00a27c4f9104"), 4),
+      (Texts{"1.5", "-1", "true", R"({"k":0})"}));
 }
 
 TEST(Msgpack2, ItsPredecessorHasNoShape) {

@@ -1,5 +1,3 @@
-#include "zarrcore/codec/n5_block.h"
-
 #include <gtest/gtest.h>
 
 #include "autotest/cpp/support/array_codecs.h"

@@ -6,7 +6,7 @@
 
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
-#include "zarrcore/dtype/numpy_type.h"
+#include "zarrcore/dtype/data_type.h"
 
 namespace zarrcore::test::numpy_arithmetic_test {
 namespace {

@@ -1,6 +1,6 @@
-#include "zarrcore/dtype/numpy_type.h"
-
 #include <gtest/gtest.h>
+
+#include "zarrcore/dtype/data_type.h"
 
 namespace zarrcore::test::numpy_type_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "autotest/cpp/support/expect_error.h"
-#include "zarrcore/base/text_encoding.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/icechunk/flexbuffers.h"
 #include "zarrcore/store/memory_store.h"
 

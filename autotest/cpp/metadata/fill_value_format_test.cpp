@@ -5,6 +5,8 @@
 
 #include "autotest/cpp/support/bytes.h"
 #include "autotest/cpp/support/expect_error.h"
+#include "zarrcore/base/endian.h"
+#include "zarrcore/dtype/small_float.h"
 #include "zarrcore/metadata/fill_value.h"
 
 namespace zarrcore::test::fill_value_format_test {
@@ -127,6 +129,15 @@ TEST(FormatFillValue, OfBytes) {
   expect_kept("\"AGFi\"", fixed);  // a zero before it is
   expect_kept("\"AAEC\"", named("bytes"));
   expect_kept("\"\"", named("bytes"));
+}
+
+TEST(FormatFillValue, OfLongDoublesHasNoBits) {
+  const DataType x87{TypeKind::floating, 16, 0, FloatFormat::float80};
+  Bytes element(16);
+  encode_long_double(FloatFormat::float80, std::numeric_limits<double>::quiet_NaN(), element.data());
+  EXPECT_EQ(formatted(element, x87), "\"NaN\"");
+  element[kHostEndian == Endian::little ? 0 : 15] |= std::byte{1};  // another NaN
+  EXPECT_EQ(formatted(element, x87), "\"NaN\"");
 }
 
 TEST(FormatFillValue, OfTexts) {

@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "zarrcore/base/checked_math.h"
-#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/metadata/document_names.h"
 
 namespace gdal_zarr {

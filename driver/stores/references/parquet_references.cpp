@@ -11,7 +11,6 @@
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/base/text_encoding.h"
 #include "zarrcore/metadata/documents.h"
 
 namespace gdal_zarr {

@@ -23,8 +23,8 @@
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/reference.h"
 #include "driver/stores/vsi/vsi_file.h"
-#include "zarrcore/base/directory_listing.h"
 #include "zarrcore/base/lru_cache.h"
+#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "zarrcore/base/buffer.h"
-#include "zarrcore/base/directory_listing.h"
+#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 

@@ -14,7 +14,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/base/text_encoding.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/metadata/document_names.h"
 
 namespace gdal_zarr {

@@ -20,7 +20,6 @@
 #include "driver/stores/vsi/vsi_call.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
-#include "zarrcore/base/text_encoding.h"
 
 namespace gdal_zarr {
 namespace {
@@ -68,9 +67,13 @@ class ValueFile final : public VSIVirtualHandle {
 #endif
   int ReadMultiRange(int count, void** places, const vsi_l_offset* offsets,
                      const std::size_t* sizes) override;
-  int Eof() override { return is_at_end_ ? TRUE : FALSE; }
+  int Eof() override {
+    return is_at_end_ ? TRUE : FALSE;
+  }
 #if GDAL_ZARR_AT_LEAST(3, 10)
-  int Error() override { return has_failed_ ? TRUE : FALSE; }
+  int Error() override {
+    return has_failed_ ? TRUE : FALSE;
+  }
   void ClearErr() override {
     is_at_end_ = false;
     has_failed_ = false;

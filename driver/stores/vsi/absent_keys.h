@@ -13,7 +13,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "zarrcore/base/directory_listing.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/store/requests.h"
 #include "zarrcore/store/store.h"
 

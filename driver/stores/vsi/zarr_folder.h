@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "zarrcore/base/directory_listing.h"
+#include "zarrcore/base/path.h"
 #include "zarrcore/store/requests.h"
 #include "zarrcore/store/store.h"
 

@@ -17,7 +17,7 @@
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 #include "zarrcore/base/process.h"
-#include "zarrcore/base/text_encoding.h"
+#include "zarrcore/base/text.h"
 #include "zarrcore/codec/checksum.h"
 #include "zarrcore/metadata/document_names.h"
 #include "zarrcore/store/local_files.h"

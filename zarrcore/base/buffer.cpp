@@ -1,4 +1,4 @@
-#include "zarrcore/base/buffer_memory.h"
+#include "zarrcore/base/buffer.h"
 
 #include <new>
 #ifdef __GLIBC__

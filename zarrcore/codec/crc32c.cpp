@@ -1,12 +1,11 @@
 // A library for this would be loaded at each start of GDAL, which takes longer than most programs
 // would gain.
-#include "zarrcore/base/crc32c.h"
-
 #include <array>
 #include <cstddef>
 #include <cstring>
 
 #include "zarrcore/base/endian.h"
+#include "zarrcore/codec/checksum.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <nmmintrin.h>
