@@ -9,8 +9,8 @@
 #endif
 
 #include "driver/commands/command.h"
-#include "driver/entry/register_driver.h"
-#include "driver/gdal/error_guard.h"
+#include "driver/entry/open.h"
+#include "driver/gdal/messages.h"
 
 namespace {
 
@@ -68,8 +68,5 @@ extern "C" CPL_DLL void GDALRegister_Zarr() {
 #endif
   if (!is_called_by_our_gdal(caller)) return;
   if (GDALGetDriverByName("Zarr") != nullptr) return;
-  gdal_zarr::guarded(false, [] {
-    gdal_zarr::register_driver(gdal_zarr::declare_commands);
-    return true;
-  });
+  gdal_zarr::guarded(false, [] { gdal_zarr::register_driver(gdal_zarr::declare_commands); });
 }

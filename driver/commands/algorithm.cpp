@@ -1,7 +1,7 @@
 // The commands as algorithms of GDAL 3.11 and later: `gdal driver zarr check`, gdal.Run().
 #include "driver/commands/command.h"
 #include "driver/gdal/compat.h"
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 
 #if GDAL_ZARR_AT_LEAST(3, 11)
 #include <gdalalgorithm.h>

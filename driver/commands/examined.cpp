@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdio>
 
-#include "driver/entry/manage.h"
+#include "driver/entry/create.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/stored_nodes.h"

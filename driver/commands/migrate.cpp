@@ -8,7 +8,7 @@
 
 #include "driver/commands/examined.h"
 #include "driver/commands/migration.h"
-#include "driver/entry/manage.h"
+#include "driver/entry/create.h"
 #include "driver/gdal/worker_scope.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"

@@ -60,8 +60,8 @@ inline constexpr const char* kPlainMetadata = "gdal:metadata";
 
 // GDAL's own attribute: one name, or one for each band.
 inline constexpr const char* kColorInterpretation = "COLOR_INTERPRETATION";
-// An attribute of arrays with the values in which their bands differ (raster/band_values.h); of a
-// group that holds an array for each band of a raster, the list of their names.
+// An attribute of arrays with the values in which their bands differ (raster/raster_dataset.h); of
+// a group that holds an array for each band of a raster, the list of their names.
 inline constexpr const char* kBandsAttribute = "gdal:bands";
 
 // The attributes that users see: without those that GDAL's objects express in other ways, and that

@@ -8,13 +8,10 @@
 #include <tuple>
 #include <vector>
 
-#include "driver/entry/copy_virtual.h"
 #include "driver/entry/create.h"
 #include "driver/gdal/messages.h"
-#include "driver/gdal/partial_progress.h"
-#include "driver/multidim/copy_plan.h"
+#include "driver/multidim/copied_array.h"
 #include "driver/raster/raster_band.h"
-#include "driver/raster/sidecar.h"
 #include "zarrcore/base/buffer.h"
 
 namespace gdal_zarr {
@@ -23,8 +20,6 @@ namespace {
 // The size of a window of the source, and of the largest, if that saves reading blocks twice.
 constexpr std::uint64_t kWindowBytes = std::uint64_t{32} << 20;
 constexpr std::uint64_t kMaxWindowBytes = std::uint64_t{128} << 20;
-
-constexpr const char* kLongName = "long_name";
 
 bool is_interleaved_by_pixel(GDALDataset& source) {
   const char* interleave = source.GetMetadataItem("INTERLEAVE", "IMAGE_STRUCTURE");
@@ -53,7 +48,7 @@ zarrcore::Shape source_block(GDALDataset& source) {
           static_cast<std::uint64_t>(columns)};
 }
 
-bool copy_pixels(GDALDataset& source, RasterDataset& destination, const PartialProgress& progress) {
+bool copy_pixels(GDALDataset& source, RasterDataset& destination, PartialProgress& progress) {
   const RasterView& view = destination.view();
   // A type that can hold the values of all bands.
   GDALDataType type = view.array().GetDataType().GetNumericDataType();
@@ -77,8 +72,7 @@ bool copy_pixels(GDALDataset& source, RasterDataset& destination, const PartialP
           if (!copy_window(source, destination, window, type, buffer)) return false;
           done += static_cast<double>(window.size());
           if (!progress(done / static_cast<double>(all.size()))) {
-            report(CE_Failure, CPLE_UserInterrupt, "Zarr: %s: stopped by the user",
-                   destination.GetDescription());
+            report_stop(destination.GetDescription());
             return false;
           }
         }
@@ -262,7 +256,7 @@ bool copy_raster(GDALDataset& source, RasterDataset& destination, const RasterBl
   copy_description(source, destination, blocks);
   constexpr double kPixelsWithOverviews = 0.75;
   const double pixels = has_overviews ? kPixelsWithOverviews : 1;
-  const PartialProgress part(0, pixels, progress, progress_data);
+  PartialProgress part(0, pixels, progress, progress_data);
   if (blocks != nullptr ? !refer_to_blocks(*blocks, source, destination, part)
                         : !copy_pixels(source, destination, part)) {
     return false;
@@ -276,7 +270,7 @@ bool copy_raster(GDALDataset& source, RasterDataset& destination, const RasterBl
     return false;
   }
   if (has_overviews) {
-    const PartialProgress rest(pixels, 1, progress, progress_data);
+    PartialProgress rest(pixels, 1, progress, progress_data);
     if (!destination.build_default_overviews(rest.function(), rest.data())) return false;
   }
   return destination.flush(false) == CE_None;

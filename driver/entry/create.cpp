@@ -9,17 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "driver/entry/copy_references.h"
-#include "driver/entry/copy_virtual.h"
-#include "driver/entry/manage.h"
 #include "driver/entry/open.h"
-#include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/georeferencing.h"
 #include "driver/multidim/session.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"
-#include "driver/raster/erase_raster.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"

@@ -1,13 +1,25 @@
-// Creating stores: an empty one or a copy, by the classic or the multidimensional API.
+// Stores as a whole: creating an empty one or a copy, by the classic or the multidimensional API;
+// deleting, renaming and copying them, as `gdalmanage` does.
+//
+// A new store begins with new_store_path() and create_session(). A raster's arrays are then created
+// by the classic API (create.cpp) and filled by copy_raster(), or, if it is virtual, by
+// refer_to_blocks(); a hierarchy is filled by copy_hierarchy(). On failure, remove_new_store()
+// removes what exists.
 #pragma once
 
 #include <gdal.h>
+#include <gdal_priv.h>
 
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "driver/conventions/geotransform.h"
 #include "driver/gdal/compat.h"
+#include "driver/gdal/messages.h"
+#include "driver/multidim/session.h"
+#include "driver/new_array/creation_options.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/virtual/raster_blocks.h"
 
@@ -64,5 +76,80 @@ bool copy_window(GDALDataset& source, RasterDataset& destination, const zarrcore
 bool copy_raster(GDALDataset& source, RasterDataset& destination, const RasterBlocks* blocks,
                  bool is_strict, bool has_overviews, GDALProgressFunc progress,
                  void* progress_data);
+
+// Copies to virtual stores (creation option VIRTUAL): metadata are copied, chunks are references to
+// the blocks of the source's files.
+
+// Throws zarrcore::Error if options ask for a virtual store: only copies have a source, and only
+// new stores of references and repositories hold places in it.
+void check_is_not_virtual(CSLConstList options);
+
+// The blocks of a raster that become the chunks of its copy. Throws zarrcore::Error, which says
+// why, if they cannot: in an Icechunk repository, if their file has no URL. With `copies_others`,
+// some may be copied.
+RasterBlocks find_blocks(GDALDataset& source, bool is_in_repository, bool copies_others);
+
+// Makes the blocks chunks of the copy, which was created for them, and those of the source's
+// overviews levels of a pyramid. Returns false after a CE_Failure; throws zarrcore::Error, also if
+// missing chunks would not read as the missing blocks.
+bool refer_to_blocks(const RasterBlocks& blocks, GDALDataset& source, RasterDataset& destination,
+                     PartialProgress& progress);
+
+// Copying a dataset in Kerchunk references to references in Parquet files, without its data: the
+// creation option CONVERT_TO_KERCHUNK_PARQUET_REFERENCE.
+
+// gdal_translate opens x.json as ZARR_DUMMY:x.json for such a copy: only the document itself need
+// be readable.
+bool is_reference_source(const char* name);
+
+// A dataset of such a name without bands.
+GDALDataset* open_reference_source();
+
+// Returns true if the options of a copy ask for this.
+bool copies_references(CSLConstList options);
+
+// Throws zarrcore::Error if options ask for it where nothing is copied.
+void check_copies_no_references(CSLConstList options);
+
+// The copy, opened; null after the user has stopped it. Throws zarrcore::Error unless `source` is
+// of a JSON document of references.
+GDALDataset* copy_references(const char* name, GDALDataset& source, CSLConstList options,
+                             GDALProgressFunc progress, void* progress_data);
+
+// Whole stores.
+
+// GDAL's entry points; see GDALDriver::pfnDelete, pfnRename and pfnCopyFiles. They act on the path
+// of a store, a folder or a file, never on an array in one (ZARR:"path":/array) or a file in its
+// folder, and include the files beside a store.
+CPLErr delete_store(const char* name);
+CPLErr rename_store(const char* new_name, const char* old_name);
+CPLErr copy_store(const char* new_name, const char* old_name);
+
+// Throws zarrcore::Error when the folder at a path is a group or array of the store around it.
+void check_is_whole(const std::string& path);
+
+// The path of the store that a name means; for an Icechunk repository, with the branch that the
+// options choose. Throws zarrcore::Error when it names an array.
+std::string new_store_path(const char* name, const CreationOptions& options);
+
+// Throws zarrcore::Error when a store cannot be created at `path`; if one exists there, the message
+// ends with `advice`. In object stores, returns the store, which has just been listed; else null.
+std::shared_ptr<zarrcore::Store> check_can_be_created(const std::string& path, const char* advice);
+
+// Removes as much as exists of a store that was created at `path` but failed. Files beside it stay.
+void remove_new_store(const std::string& path);
+
+// Called for a new store at a local path, once it has been created: removes a sidecar beside it,
+// which belongs to an older store at the same path.
+void remove_older_sidecar(const std::string& path);
+
+// Creates a store at a path for which check_can_be_created() succeeds, or opens an Icechunk
+// repository, which may exist. The caller ends the session's opening by Session::end_opening().
+std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options,
+                                        const char* advice);
+
+// Removes an array with its overviews, its masks, and the coordinates that no other array of its
+// group uses. Throws zarrcore::Error.
+void erase_raster(Session& session, const std::string& node_path);
 
 }  // namespace gdal_zarr

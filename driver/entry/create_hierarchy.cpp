@@ -1,29 +1,73 @@
-// Creating hierarchies by the multidimensional API: empty ones and copies.
+// Creating hierarchies by the multidimensional API: empty ones and copies; and removing what a copy
+// replaces.
 #include <cpl_string.h>
 
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/geotransform.h"
-#include "driver/entry/copy_references.h"
-#include "driver/entry/copy_virtual.h"
 #include "driver/entry/create.h"
-#include "driver/entry/manage.h"
-#include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/group.h"
+#include "driver/multidim/mask_arrays.h"
+#include "driver/multidim/raster_view.h"
 #include "driver/new_array/creation_options.h"
-#include "driver/raster/erase_raster.h"
-#include "driver/raster/sidecar.h"
+#include "driver/raster/overview_levels.h"
+#include "driver/raster/raster_dataset.h"
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 namespace {
+
+// An array that has none, or cannot be shown as a raster, has nothing to remove.
+void erase_overviews(Session& session, const std::string& node_path) {
+  try {
+    const auto array = session.array(node_path);
+    if (array->GetDimensions().size() < 2 || array->overviews().empty()) return;
+    const auto axes = array->raster_axes();
+    const RasterView view(array, axes.x, axes.y, {});
+    OverviewLevels levels(view);
+    levels.remove_all();
+    levels.describe({});
+  } catch (const zarrcore::Error&) {
+    // The levels stay: another program has replaced them by something else.
+  }
+}
+
+// The names of the dimensions of the arrays in a group and in the groups below it, which share the
+// coordinates of groups above. Without the arrays of `excluded` paths.
+std::set<std::string> dimension_names_below(Session& session, const std::string& group,
+                                            const std::set<std::string>& excluded) {
+  std::set<std::string> names;
+  for (const zarrcore::Child& child : session.hierarchy().children(group)) {
+    const std::string path = zarrcore::join_path(group, child.name);
+    if (excluded.contains(path)) continue;
+    if (child.kind == zarrcore::Child::Kind::group) {
+      names.merge(dimension_names_below(session, path, excluded));
+    } else if (const auto metadata = session.array_metadata(path)) {
+      for (const auto& name : metadata->dimension_names) {
+        if (name) names.insert(*name);
+      }
+    }
+  }
+  return names;
+}
+
+// Returns true if the array holds the coordinates of an array in its group, or in a group below,
+// that is none of `excluded`, which are node paths.
+bool is_coordinate_of_others(Session& session, const std::string& node_path,
+                             const std::set<std::string>& excluded) {
+  if (!session.is_dimension_variable(node_path)) return false;
+  const std::string group(zarrcore::parent_path(node_path));
+  return dimension_names_below(session, group, excluded)
+      .contains(std::string(zarrcore::last_segment(node_path)));
+}
 
 MultidimDataset* make_hierarchy(const char* name, CSLConstList group_options,
                                 CSLConstList options) {
@@ -104,7 +148,7 @@ class RoomMaker {
       const auto array = source.OpenMDArray(name);
       const bool is_equal = is_array && array && have_same_values(*array, *session_.array(path));
       if (is_equal && !overwrites_ && array->GetDimensions()[0]->GetName() == name) {
-        session_.keep_array(path);
+        session_.skip_copy(path);
         continue;
       }
       check(path, is_array, "; OVERWRITE=YES replaces it");
@@ -214,19 +258,6 @@ std::string find_missing(const GDALGroup& source, const GDALGroup& copy) {
   return {};
 }
 
-// Notes whether the user has stopped the work.
-struct WatchedProgress {
-  GDALProgressFunc progress;
-  void* data;
-  bool is_stopped = false;
-
-  static int CPL_STDCALL call(double done, const char* message, void* data) {
-    auto& watched = *static_cast<WatchedProgress*>(data);
-    watched.is_stopped = watched.progress(done, message, watched.data) == FALSE;
-    return watched.is_stopped ? FALSE : TRUE;
-  }
-};
-
 // GDAL copies as much as possible: unless `is_strict`, metadata that could not be read or expressed
 // is a warning. A group or an array that is missing in the copy is an error, since its values would
 // be lost.
@@ -237,13 +268,14 @@ bool copy_nodes(GDALDataset& source, MultidimDataset& copy, bool is_strict, Opti
   if (copy.session().icechunk() != nullptr) {
     RoomMaker(*source.GetRootGroup(), copy.session(), CPLFetchBool(options, "OVERWRITE", false));
   }
-  WatchedProgress watched{progress != nullptr ? progress : GDALDummyProgress, progress_data};
-  if (GDALDriver::DefaultCreateCopyMultiDimensional(&source, &copy, is_strict, options,
-                                                    WatchedProgress::call, &watched) != CE_None) {
-    if (!messages.have_failure()) {
-      report(CE_Failure, watched.is_stopped ? CPLE_UserInterrupt : CPLE_FileIO, "Zarr: %s: %s",
-             copy.GetDescription(),
-             watched.is_stopped ? "stopped by the user" : "an array of the source cannot be read");
+  PartialProgress watched(0, 1, progress, progress_data);
+  if (GDALDriver::DefaultCreateCopyMultiDimensional(
+          &source, &copy, is_strict, options, watched.function(), watched.data()) != CE_None) {
+    if (watched.is_stopped() && !messages.have_failure()) {
+      report_stop(copy.GetDescription());
+    } else if (!messages.have_failure()) {
+      report(CE_Failure, CPLE_FileIO, "Zarr: %s: an array of the source cannot be read",
+             copy.GetDescription());
     }
     return false;
   }
@@ -262,6 +294,31 @@ bool copy_nodes(GDALDataset& source, MultidimDataset& copy, bool is_strict, Opti
 }
 
 }  // namespace
+
+void erase_raster(Session& session, const std::string& node_path) {
+  const std::string group(zarrcore::parent_path(node_path));
+  const auto metadata = session.array_metadata(node_path);
+  erase_overviews(session, node_path);
+  std::vector<std::string> paths = mask_paths(session, node_path, true);
+  std::vector<std::string> unused;
+  for (const auto& name :
+       metadata ? metadata->dimension_names : decltype(metadata->dimension_names)()) {
+    if (!name || !zarrcore::is_valid_segment(*name)) continue;
+    std::string path = zarrcore::join_path(group, *name);
+    if (path != node_path && session.is_dimension_variable(path)) unused.push_back(std::move(path));
+  }
+  paths.push_back(node_path);
+  if (!unused.empty()) {
+    std::set<std::string> of_raster(paths.begin(), paths.end());
+    of_raster.insert(unused.begin(), unused.end());
+    const std::set<std::string> used = dimension_names_below(session, group, of_raster);
+    std::erase_if(unused, [&](const std::string& path) {
+      return used.contains(std::string(zarrcore::last_segment(path)));
+    });
+  }
+  paths.insert(paths.end(), unused.begin(), unused.end());
+  session.erase_nodes(paths);
+}
 
 GDALDataset* copy_hierarchy(const char* name, GDALDataset& source, bool is_strict,
                             OptionList options, GDALProgressFunc progress, void* progress_data) {

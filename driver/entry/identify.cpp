@@ -7,9 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "driver/entry/copy_references.h"
+#include "driver/entry/create.h"
 #include "driver/entry/open.h"
-#include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/session.h"
 #include "driver/raster/candidates.h"
@@ -179,7 +178,7 @@ std::optional<ConnectionString> find_zipped_raster(const std::string& path) {
   connection.store_path = find_root_in_archive(folder);
   const auto candidates = candidates_of(connection.store_path);
   if (candidates.size() > 1) {
-    const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+    const auto found = std::ranges::find_if(candidates, [&](const Candidate& c) {
       return connection.store_path + '/' + c.node_path == folder;
     });
     if (found == candidates.end()) return std::nullopt;

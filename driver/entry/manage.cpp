@@ -1,5 +1,3 @@
-#include "driver/entry/manage.h"
-
 #include <cpl_conv.h>
 #include <cpl_error.h>
 #include <cpl_string.h>
@@ -11,9 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "driver/entry/create.h"
 #include "driver/entry/open.h"
-#include "driver/gdal/error_guard.h"
-#include "driver/raster/sidecar.h"
+#include "driver/gdal/messages.h"
+#include "driver/multidim/sidecar_file.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/open_store.h"
@@ -158,7 +157,6 @@ CPLErr transfer(const char* new_name, const char* old_name,
     const auto beside = files_beside(from);
     move(to, from);
     for (const std::string& file : beside) move(to + file.substr(from.size()), file);
-    return CE_None;
   });
 }
 
@@ -205,7 +203,7 @@ CPLErr delete_store(const char* name) {
       // GDAL calls this for any name before it creates a dataset.
       const ConnectionString connection = parse_connection_string(name);
       const std::string& target = connection.store_path;
-      if (!connection.array && (!path_exists(target) || is_only_icechunk(target))) return CE_None;
+      if (!connection.array && (!path_exists(target) || is_only_icechunk(target))) return;
     }
     // Programs delete before they create, and an error would become that of creating.
     const Purpose purpose = last_purpose(name);
@@ -216,14 +214,13 @@ CPLErr delete_store(const char* name) {
       } else {
         report(CE_Warning, CPLE_AppDefined, "Zarr: %s", kept.c_str());
       }
-      return CE_None;
+      return;
     }
     const std::string path = whole_store(name);
     for (const std::string& file : files_beside(path)) {
       check(VSIUnlink(file.c_str()) == 0, file, "removed");
     }
     remove_store(path);
-    return CE_None;
   });
 }
 
@@ -277,7 +274,6 @@ void remove_new_store(const std::string& path) {
       // A listing from before the store was created does not show it.
       if (!VSIIsLocal(path.c_str())) VSICurlPartialClearCache(CPLGetPath(path.c_str()));
       if (path_exists(path)) remove_store(path);
-      return CE_None;
     });
   } else if (is_file(target->archive)) {
     VSIUnlink(target->archive.c_str());

@@ -7,13 +7,11 @@
 #include <cmath>
 #include <set>
 
-#include "driver/entry/copy_references.h"
+#include "driver/entry/create.h"
 #include "driver/gdal/config_options.h"
-#include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/group.h"
 #include "driver/raster/candidates.h"
-#include "driver/raster/healpix_dataset.h"
 #include "driver/raster/raster_dataset.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
@@ -39,9 +37,8 @@ struct OpenCall {
 // The dimension that an open option gives by name or index.
 std::size_t parse_dimension(const Array& array, const std::string& text) {
   const auto& dimensions = array.GetDimensions();
-  const auto named = std::find_if(dimensions.begin(), dimensions.end(), [&](const auto& dimension) {
-    return dimension->GetName() == text;
-  });
+  const auto named = std::ranges::find_if(
+      dimensions, [&](const auto& dimension) { return dimension->GetName() == text; });
   if (named != dimensions.end()) return static_cast<std::size_t>(named - dimensions.begin());
   const auto index = zarrcore::parse_number<std::size_t>(text);
   if (index && *index < dimensions.size()) return *index;
@@ -151,9 +148,8 @@ std::vector<std::shared_ptr<Array>> find_bands(Session& session,
   std::vector<std::shared_ptr<Array>> arrays;
   std::set<std::string> paths;
   for (const zarrcore::Json& name : *names) {
-    const auto found =
-        std::find_if(candidates.begin(), candidates.end(),
-                     [&](const Candidate& candidate) { return name == candidate.node_path; });
+    const auto found = std::ranges::find_if(
+        candidates, [&](const Candidate& candidate) { return name == candidate.node_path; });
     if (found == candidates.end() || !paths.insert(found->node_path).second ||
         found->shape.size() != 2 || found->shape != candidates.front().shape) {
       return {};
@@ -172,7 +168,7 @@ ConnectionString array_connection(const Session& session, const ConnectionString
   ConnectionString longer = connection;
   // Paths of Zarr v2 may have backslashes.
   std::string with_slashes = *connection.array;
-  std::replace(with_slashes.begin(), with_slashes.end(), '\\', '/');
+  std::ranges::replace(with_slashes, '\\', '/');
   if (is_array(session, with_slashes)) *longer.array = with_slashes;
   while (!longer.slice.empty() && !is_array(session, *longer.array)) {
     *longer.array += ':' + std::to_string(longer.slice.front());

@@ -1,10 +1,12 @@
-// Recognizing and opening stores: from a connection string to a dataset.
+// The driver as GDAL sees it, and recognizing and opening stores: from a connection string to a
+// dataset.
 #pragma once
 
 #include <cpl_string.h>
 #include <gdal_priv.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +22,10 @@
 namespace gdal_zarr {
 
 class Array;
+
+// Registers the driver in GDAL's driver manager, with its virtual file systems and codecs, after
+// `complete` has added to it.
+void register_driver(const std::function<void(GDALDriver&)>& complete);
 
 // GDAL's entry point; see GDALDriver::pfnOpen.
 GDALDataset* open(GDALOpenInfo* info);

@@ -1,5 +1,3 @@
-#include "driver/entry/register_driver.h"
-
 #include <cpl_error.h>
 #include <gdal.h>
 
@@ -12,11 +10,10 @@
 
 #include "driver/codecs/gdal_codecs.h"
 #include "driver/entry/create.h"
-#include "driver/entry/manage.h"
 #include "driver/entry/open.h"
 #include "driver/gdal/compat.h"
 #include "driver/gdal/config_options.h"
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/icechunk/open_icechunk.h"
@@ -48,7 +45,7 @@ class ZarrDriver final : public GDALDriver {
     std::string (*make)();
     bool has_compressors = false;
     // The compressors that the item lists; nullopt if it has not been built.
-    std::optional<std::string> made_of = {};
+    std::optional<std::string> listed_compressors = {};
   };
 
   // Sets an item only if it changes: callers may hold pointers to it.
@@ -56,10 +53,9 @@ class ZarrDriver final : public GDALDriver {
     guarded(false, [&] {
       const std::lock_guard lock(mutex_);
       std::string compressors = list.has_compressors ? codec_names("COMPRESS") : "";
-      if (list.made_of == compressors) return true;
-      list.made_of = std::move(compressors);
+      if (list.listed_compressors == compressors) return;
+      list.listed_compressors = std::move(compressors);
       SetMetadataItem(list.name, list.make().c_str());
-      return true;
     });
   }
 

@@ -7,9 +7,9 @@
 
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/entry/open.h"
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
+#include "driver/multidim/attribute.h"
 #include "driver/multidim/group.h"
-#include "driver/multidim/json_values.h"
 #include "driver/raster/candidates.h"
 #include "driver/stores/connection_string.h"
 #include "driver/types/type_mapping.h"

@@ -26,9 +26,8 @@ bool is_code(const std::string& text) {
   const std::string_view authority(text.data(), colon);
   const std::string_view code = std::string_view(text).substr(colon + 1);
   return std::isalpha(static_cast<unsigned char>(text[0])) != 0 &&
-         std::all_of(authority.begin(), authority.end(),
-                     [&](char c) { return is_one_of(c, "_"); }) &&
-         std::all_of(code.begin(), code.end(), [&](char c) { return is_one_of(c, "_.-"); });
+         std::ranges::all_of(authority, [&](char c) { return is_one_of(c, "_"); }) &&
+         std::ranges::all_of(code, [&](char c) { return is_one_of(c, "_.-"); });
 }
 
 bool is_url(const std::string& text) {

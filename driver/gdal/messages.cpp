@@ -67,10 +67,10 @@ bool is_secret(const std::string& name, bool is_in_query) {
       "se",  "st",   "skoid",  "sktid",          "key",        "pass", "auth", "jwt",
       "sas", "code", "policy", "googleaccessid", "key-pair-id"};
   const auto is_name = [&](std::string_view other) { return name == other; };
-  return std::any_of(kParts.begin(), kParts.end(),
-                     [&](auto part) { return name.find(part) != std::string::npos; }) ||
-         std::any_of(kNames.begin(), kNames.end(), is_name) ||
-         (is_in_query && std::any_of(kInQuery.begin(), kInQuery.end(), is_name));
+  return std::ranges::any_of(kParts,
+                             [&](auto part) { return name.find(part) != std::string::npos; }) ||
+         std::ranges::any_of(kNames, is_name) ||
+         (is_in_query && std::ranges::any_of(kInQuery, is_name));
 }
 
 class Masker {
@@ -126,7 +126,7 @@ class Masker {
     std::size_t begin = equals;
     std::string name;
     while (begin > 0 && is_parameter_character(value(begin - 1))) name += value(--begin);
-    std::reverse(name.begin(), name.end());
+    std::ranges::reverse(name);
     const bool is_in_query = begin > 0 && is_one_of(value(begin - 1), "?&;");
     if (!is_secret(zarrcore::lower_case(name), is_in_query)) return equals + 1;
     std::size_t end = equals + 1;

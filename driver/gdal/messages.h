@@ -1,12 +1,20 @@
-// All messages of the driver. URLs may contain passwords, signatures and tokens, and others may
-// read logs: these are masked.
+// What the driver reports to GDAL: messages, failures of calls, and progress.
+//
+// Every function that GDAL calls and that can fail runs its body in guarded(), the border between
+// exceptions and GDAL's error handling. URLs may contain passwords, signatures and tokens, and
+// others may read logs: all messages are masked.
 #pragma once
 
 #include <cpl_error.h>
 #include <cpl_port.h>
+#include <cpl_progress.h>
 
+#include <exception>
+#include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace gdal_zarr {
@@ -79,6 +87,36 @@ class FirstFailure {
   std::string text_;
 };
 
+// Runs `body` and returns its result, or for a body without one the opposite of `failure`: true, or
+// CE_None. An exception becomes a CE_Failure with its text, and `failure` is returned. The first
+// failure of the call is then GDAL's last error.
+template <typename Result, typename Body>
+Result guarded(Result failure, Body&& body) noexcept {
+  FirstFailure first_failure;
+  try {
+    if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
+      static_assert(std::is_same_v<Result, bool> || std::is_same_v<Result, CPLErr>);
+      std::forward<Body>(body)();
+      first_failure.forget();
+      if constexpr (std::is_same_v<Result, bool>) {
+        return true;
+      } else {
+        return CE_None;
+      }
+    } else {
+      Result result = std::forward<Body>(body)();
+      if (result != failure) first_failure.forget();
+      return result;
+    }
+  } catch (const std::bad_alloc&) {
+    report(CE_Failure, CPLE_OutOfMemory, "Zarr: not enough memory");
+  } catch (const std::exception& exception) {
+    report(CE_Failure, CPLE_AppDefined, "Zarr: %s", exception.what());
+  }
+  FirstFailure::note();
+  return failure;
+}
+
 // While it lives, failures on this thread do not count as failures of the call: for clean-up, and
 // for attempts that may fail.
 class UnrelatedFailures {
@@ -133,5 +171,44 @@ class MaskedMessages {
   UnrelatedFailures unrelated_;
   HoldMessages hold_;
 };
+
+// Maps the progress of a part, 0 to 1, to `from` to `to` of the whole. Once the caller's function
+// wants the work to stop, it is not called again, and every further report says so: some of GDAL's
+// functions ignore what a report returns.
+class PartialProgress {
+ public:
+  // `progress` may be null.
+  PartialProgress(double from, double to, GDALProgressFunc progress, void* data)
+      : from_(from), to_(to), progress_(progress), data_(data) {}
+  PartialProgress(const PartialProgress&) = delete;
+  PartialProgress& operator=(const PartialProgress&) = delete;
+
+  // For functions of GDAL; GDAL's own dummy if no progress is wanted.
+  GDALProgressFunc function() const { return is_wanted() ? &report_part : GDALDummyProgress; }
+  void* data() { return this; }
+  // Returns false when the work is to be stopped.
+  bool operator()(double share) { return function()(share, nullptr, this) != FALSE; }
+  bool is_stopped() const { return is_stopped_; }
+
+ private:
+  bool is_wanted() const { return progress_ != nullptr && progress_ != GDALDummyProgress; }
+  static int CPL_STDCALL report_part(double share, const char* message, void* data) {
+    auto& self = *static_cast<PartialProgress*>(data);
+    const double done = self.from_ + (self.to_ - self.from_) * share;
+    if (!self.is_stopped_) self.is_stopped_ = self.progress_(done, message, self.data_) == FALSE;
+    return self.is_stopped_ ? FALSE : TRUE;
+  }
+
+  double from_;
+  double to_;
+  GDALProgressFunc progress_;
+  void* data_;
+  bool is_stopped_ = false;
+};
+
+// `what` is "array /name" or the name of a dataset.
+inline void report_stop(const std::string& what) {
+  report(CE_Failure, CPLE_UserInterrupt, "Zarr: %s: stopped by the user", what.c_str());
+}
 
 }  // namespace gdal_zarr

@@ -70,13 +70,6 @@ std::string_view nearest_name(std::span<const Option> options, unsigned scopes,
   return nearest;
 }
 
-std::string xml_escaped(std::string_view text) {
-  char* escaped = CPLEscapeString(text.data(), static_cast<int>(text.size()), CPLES_XML);
-  std::string result(escaped);
-  CPLFree(escaped);
-  return result;
-}
-
 // ` name="value"`; empty without a value.
 std::string xml_attribute(std::string_view name, std::string_view value) {
   if (value.empty()) return {};
@@ -146,8 +139,7 @@ std::optional<std::vector<std::uint64_t>> parse_lengths(const Option& option,
 }
 
 bool is_any_of(const std::string& text, std::initializer_list<const char*> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](const char* word) { return EQUAL(text.c_str(), word); });
+  return std::ranges::any_of(words, [&](const char* word) { return EQUAL(text.c_str(), word); });
 }
 
 std::optional<std::string> allowed_choice(const Option& option, const std::string& given) {
@@ -225,8 +217,15 @@ const char* fetch(CSLConstList list, const Option& option) {
 
 }  // namespace
 
+std::string xml_escaped(std::string_view text) {
+  char* escaped = CPLEscapeString(text.data(), static_cast<int>(text.size()), CPLES_XML);
+  std::string result(escaped);
+  CPLFree(escaped);
+  return result;
+}
+
 const Option* find_option(std::span<const Option> options, std::string_view name) {
-  const auto found = std::find_if(options.begin(), options.end(), [&](const Option& option) {
+  const auto found = std::ranges::find_if(options, [&](const Option& option) {
     return is_same_name(option.name, name) ||
            (!option.alias.empty() && is_same_name(option.alias, name));
   });

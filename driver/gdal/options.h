@@ -109,6 +109,9 @@ std::string option_list_xml(std::span<const Option> options, unsigned scopes,
 std::string single_option_xml(std::string_view name, std::string_view type,
                               std::string_view default_value, std::string_view description);
 
+// A text in XML.
+std::string xml_escaped(std::string_view text);
+
 // The name of an entry "NAME=VALUE" of a list.
 std::string_view entry_name(std::string_view entry);
 

@@ -4,10 +4,8 @@
 
 #include <utility>
 
-#include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/multidim/dimension.h"
-#include "driver/multidim/structural_info.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -24,6 +22,10 @@ Array::Array(std::shared_ptr<Session> session, std::shared_ptr<const zarrcore::A
       array_(std::move(array)),
       element_type_(seen_type(array_->metadata())),
       type_(session_->find_compound(*array_).value_or(gdal_type(element_type_))) {
+  load_layout();
+}
+
+void Array::load_layout() {
   load_metadata();
   structural_info_ =
       structural_info(session_->hierarchy().format(), array_->metadata(), node_path());
@@ -54,7 +56,6 @@ Array::~Array() {
       session_->set_write_failure(error.what());
       throw;
     }
-    return true;
   });
   clear_nodata();
 }
@@ -91,10 +92,7 @@ const std::vector<std::shared_ptr<GDALDimension>>& Array::GetDimensions() const 
   const std::lock_guard lock(dimensions_mutex_);
   if (!has_dimensions_) {
     const auto make = [this](bool with_variables) {
-      return guarded(false, [&] {
-        make_dimensions(with_variables);
-        return true;
-      });
+      return guarded(false, [&] { make_dimensions(with_variables); });
     };
     has_dimensions_ = make(true) || make(false);
     if (!has_dimensions_) dimensions_.clear();
@@ -147,7 +145,6 @@ bool Array::Resize(const std::vector<GUInt64>& sizes, CSLConstList /*options*/) 
                   (rank() == 1 ? " length" : " lengths") + ", got " + std::to_string(sizes.size()));
     }
     resize_arrays(*this, {sizes.begin(), sizes.end()});
-    return true;
   });
 }
 #endif
@@ -157,7 +154,6 @@ bool Array::Rename(const std::string& name) {
   return guarded(false, [&] {
     check_exists();
     session_->rename_node(node_path(), name);
-    return true;
   });
 }
 #endif

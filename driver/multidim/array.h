@@ -18,7 +18,7 @@
 #include "driver/conventions/evidence.h"
 #include "driver/conventions/packing.h"
 #include "driver/conventions/write_georeferencing.h"
-#include "driver/gdal/partial_progress.h"
+#include "driver/gdal/messages.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/session.h"
@@ -94,10 +94,6 @@ class Array final : public WithAttributes<GDALPamMDArray> {
                                    bool stops_at_missing);
   // Puts everything pending. Throws zarrcore::Error; what could not be put stays pending.
   void flush() const;
-  // Return true if all chunks are stored, or none. False if finding out would take too many
-  // requests.
-  bool has_all_chunks();
-  bool has_no_chunks();
   // Stores the chunks that are not, with the values that they have. Throws zarrcore::Error.
   void store_missing_chunks();
   // Stops background writes until the next write or flush; pending elements stay pending.
@@ -118,8 +114,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
 
   // Makes the blocks of `source`, for which set_blocks() was called, the chunks; copies elements of
   // others. Returns false after a CE_Failure. Throws zarrcore::Error.
-  bool refer_to(const GDALMDArray& source, const ArrayBlocks& blocks,
-                const PartialProgress& progress);
+  bool refer_to(const GDALMDArray& source, const ArrayBlocks& blocks, PartialProgress& progress);
 
   // Metadata.
 
@@ -278,8 +273,6 @@ class Array final : public WithAttributes<GDALPamMDArray> {
             void* buffer, zarrcore::Strides strides) const;
   void write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
              const void* buffer, zarrcore::Strides strides);
-  void write_values(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
-                    const void* buffer, zarrcore::Strides strides);
   // Removes the statistics in the sidecar, because elements change.
   void drop_statistics();
   std::shared_ptr<zarrcore::ArrayWriter> writer();
@@ -287,7 +280,7 @@ class Array final : public WithAttributes<GDALPamMDArray> {
 
   // Gives a new array the stored type, fill value, chunks and codecs of the array that it copies,
   // as far as its format can express them. Returns false if it can express none of them.
-  bool take_layout(const Array& original);
+  bool copy_layout(const Array& original);
   bool copy_metadata(GDALDataset* source_dataset, const GDALMDArray& source, const Array* original,
                      bool is_strict, GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
                      void* progress_data);
@@ -295,7 +288,9 @@ class Array final : public WithAttributes<GDALPamMDArray> {
                 zarrcore::Buffer& buffer);
   // Sets the members that follow from the metadata.
   void load_metadata();
-  // What other programs have made of the metadata since; null if it is the same.
+  // The same for an array that has just been opened with another layout.
+  void load_layout();
+  // The metadata as other programs have changed it since; null if it is the same.
   std::shared_ptr<const zarrcore::ArrayMetadata> newer_metadata() const;
   std::shared_ptr<const zarrcore::Json> all_attributes(
       const std::shared_ptr<const zarrcore::ArrayMetadata>& newer) const;
@@ -338,5 +333,30 @@ class Array final : public WithAttributes<GDALPamMDArray> {
   std::shared_ptr<WorkerMessages> writer_messages_ = std::make_shared<WorkerMessages>();
   std::shared_ptr<zarrcore::ArrayWriter> writer_;  // from the first write on
 };
+
+// How an array is stored. In GDAL's terms: what GetStructuralInfo() and GetRawBlockInfo() list.
+// Codecs are JSON, spaced as GDAL's own.
+//
+//   COMPRESSOR      the compressor of `.zarray` in v2, else the last codec after `bytes`
+//   FILTERS         the list of filters of `.zarray` in v2, else of the codecs between the two
+//   data_type.name  of a data type with a configuration; data_type.unit… its members
+
+// Returns true if the arrays have the same shape, type, fill value, chunks and codecs.
+bool has_same_layout(const zarrcore::ArrayMetadata& a, const zarrcore::ArrayMetadata& b);
+
+// Also has CODECS, the whole chain as in v3.
+CPLStringList structural_info(const zarrcore::Format& format, const zarrcore::ArrayMetadata& array,
+                              const std::string& node_path);
+
+// The information needed to decode the bytes of one block: of an inner chunk if the array is
+// sharded. Also has ENDIANNESS=LITTLE or BIG for types of more than one byte, TRANSPOSE_ORDER=[1,0]
+// if dimensions are stored in another order, CHUNK_TYPE=INNER for an inner chunk, and CODECS where
+// all that does not describe the whole chain.
+CPLStringList block_info(const zarrcore::Format& format, const zarrcore::ArrayMetadata& array,
+                         const std::string& node_path);
+
+// The value of the creation option COMPRESS ("ZSTD", "GZIP"…), for IMAGE_STRUCTURE: programs create
+// copies with it. Empty unless exactly one codec follows `bytes`, in the innermost chunks.
+std::string compression_name(const zarrcore::ArrayMetadata& array);
 
 }  // namespace gdal_zarr

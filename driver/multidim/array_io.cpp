@@ -1,19 +1,27 @@
-// Reading and writing the elements of an array.
+// Reading and writing the elements of an array, and the debug messages about the cost of reading.
+#include <cpl_string.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <exception>
 #include <span>
 #include <utility>
 
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/copied_array.h"
+#include "driver/multidim/session.h"
 #include "driver/types/type_mapping.h"
 #include "zarrcore/array/array_writer.h"
 #include "zarrcore/base/buffer.h"
 
 namespace gdal_zarr {
 namespace {
+
+using zarrcore::ReadStatistics;
+using zarrcore::RequestStatistics;
 
 // Reports the messages of background writer threads at the end of its scope.
 class EmitAtEnd {
@@ -26,6 +34,48 @@ class EmitAtEnd {
  private:
   WorkerMessages& messages_;
 };
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point began) {
+  return std::chrono::duration<double>(Clock::now() - began).count();
+}
+
+std::string text_of(const ReadStatistics& statistics) {
+  constexpr double kNanoseconds = 1e-9;
+  return CPLOPrintf(
+      "chunks: %llu fetched, %llu decoded, %llu from the cache, %llu missing; "
+      "seconds of all threads: %.3f fetching, %.3f decoding",
+      static_cast<unsigned long long>(statistics.fetched_chunks),
+      static_cast<unsigned long long>(statistics.decoded_chunks),
+      static_cast<unsigned long long>(statistics.cached_chunks),
+      static_cast<unsigned long long>(statistics.missing_chunks),
+      static_cast<double>(statistics.fetch_nanoseconds) * kNanoseconds,
+      static_cast<double>(statistics.decode_nanoseconds) * kNanoseconds);
+}
+
+// Empty for stores that do not count.
+std::string text_of(const RequestStatistics* now, const RequestStatistics::Counts& before) {
+  if (now == nullptr) return {};
+  const RequestStatistics::Counts counts = now->counts();
+  return CPLOPrintf("; requests: %llu in %llu round trips, %llu bytes",
+                    static_cast<unsigned long long>(counts.requests - before.requests),
+                    static_cast<unsigned long long>(counts.round_trips - before.round_trips),
+                    static_cast<unsigned long long>(counts.bytes - before.bytes));
+}
+
+std::string text_of(const zarrcore::Selection& selection) {
+  std::string text;
+  for (std::size_t i = 0; i < selection.start.size(); ++i) {
+    const std::string start = std::to_string(selection.start[i]);
+    const std::string count = std::to_string(selection.count[i]);
+    if (i > 0) text += ", ";
+    text.append(start).append("+").append(count);
+    const auto step = i < selection.step.size() ? selection.step[i] : 1;
+    if (step != 1) text.append("*").append(std::to_string(step));
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -66,30 +116,24 @@ void Array::read(const zarrcore::Selection& selection, const GDALExtendedDataTyp
 void Array::write(const zarrcore::Selection& selection, const GDALExtendedDataType& buffer_type,
                   const void* buffer, zarrcore::Strides strides) {
   try {
-    write_values(selection, buffer_type, buffer, std::move(strides));
+    check_exists();
+    // The metadata needed to read a chunk is stored before the first chunk.
+    session_->writable_hierarchy().flush_node(node_path());
+    is_new_ = false;
+    drop_statistics();
+    const auto encoder = make_element_encoder(buffer_type, element_type_);
+    const EmitAtEnd messages(*writer_messages_);
+    CallerState caller;
+    zarrcore::WriteOptions options = session_->write_options(caller);
+    options.background_scope = caller.scope_for(writer_messages_);
+    writer()->write(selection,
+                    {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
+                    options);
+    session_->limit_pending_bytes(*this);
   } catch (...) {
     session_->set_failed();
     throw;
   }
-}
-
-void Array::write_values(const zarrcore::Selection& selection,
-                         const GDALExtendedDataType& buffer_type, const void* buffer,
-                         zarrcore::Strides strides) {
-  check_exists();
-  // The metadata needed to read a chunk is stored before the first chunk.
-  session_->writable_hierarchy().flush_node(node_path());
-  is_new_ = false;
-  drop_statistics();
-  const auto encoder = make_element_encoder(buffer_type, element_type_);
-  const EmitAtEnd messages(*writer_messages_);
-  CallerState caller;
-  zarrcore::WriteOptions options = session_->write_options(caller);
-  options.background_scope = caller.scope_for(writer_messages_);
-  writer()->write(selection,
-                  {static_cast<const std::byte*>(buffer), std::move(strides), encoder.get()},
-                  options);
-  session_->limit_pending_bytes(*this);
 }
 
 void Array::drop_statistics() {
@@ -111,7 +155,6 @@ bool Array::transfer(GDALRWFlag flag, const zarrcore::Selection& selection,
     } else {
       write(selection, buffer_type, buffer, std::move(strides));
     }
-    return true;
   });
 }
 
@@ -122,7 +165,6 @@ bool Array::IRead(const GUInt64* start, const size_t* count, const GInt64* step,
     Region wanted = region(start, count, step, stride, buffer_type);
     note_read(*this, wanted.selection);
     read(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
-    return true;
   });
 }
 
@@ -132,7 +174,6 @@ bool Array::IWrite(const GUInt64* start, const size_t* count, const GInt64* step
   return guarded(false, [&] {
     Region wanted = region(start, count, step, stride, buffer_type);
     write(wanted.selection, buffer_type, buffer, std::move(wanted.strides));
-    return true;
   });
 }
 
@@ -230,6 +271,66 @@ void Array::set_shape(const zarrcore::Shape& shape) {
   }
   CallerState caller;
   zarrcore::resize(*old, shape, session_->write_options(caller));
+}
+
+std::unique_ptr<ReadReports> ReadReports::make() {
+  return debugs() ? std::make_unique<ReadReports>() : nullptr;
+}
+
+void ReadReports::report_sum(const std::string& path, const zarrcore::Store* store) const noexcept {
+  try {
+    debug("closing " + path + ": " + std::to_string(reads_) + " reads; " + text_of(sum_) +
+          text_of(store != nullptr ? store->traits().request_statistics : nullptr, {}) +
+          CPLOPrintf("; open for %.3f s", seconds_since(began_)));
+  } catch (const std::exception&) {
+    debug("closing");
+  }
+}
+
+void ReadReports::propose_listing(const zarrcore::Store& store) {
+  constexpr std::uint64_t kFewRequests = 100;
+  if (store.traits().request_statistics == nullptr) return;
+  const RequestStatistics::Counts counts = store.traits().request_statistics->counts();
+  if (counts.requests < kFewRequests || counts.missing_chunks <= counts.requests / 2) return;
+  if (proposed_listing_.exchange(true)) return;
+  debug(store.description() + ": " + std::to_string(counts.missing_chunks) + " of " +
+        std::to_string(counts.requests) +
+        " requests were for missing chunks. With the open option CACHE_TILE_PRESENCE=YES, folders "
+        "are listed instead.");
+}
+
+void ReadReports::run(const zarrcore::Store& store, const char* verb, const std::string& array,
+                      const zarrcore::Selection& selection, zarrcore::ReadOptions& options,
+                      const std::function<void()>& read) {
+  ReadStatistics statistics;
+  options.statistics = &statistics;
+  const RequestStatistics* requests = store.traits().request_statistics;
+  const auto before = requests != nullptr ? requests->counts() : RequestStatistics::Counts();
+  const Clock::time_point began = Clock::now();
+  const auto finish = [&]() noexcept {
+    ++reads_;
+    for (const auto count :
+         {&ReadStatistics::fetched_chunks, &ReadStatistics::decoded_chunks,
+          &ReadStatistics::cached_chunks, &ReadStatistics::missing_chunks,
+          &ReadStatistics::fetch_nanoseconds, &ReadStatistics::decode_nanoseconds}) {
+      sum_.*count += statistics.*count;
+    }
+    try {
+      debug(std::string(verb) + ' ' + array + " [" + text_of(selection) +
+            CPLOPrintf("] in %.3f s; ", seconds_since(began)) + text_of(statistics) +
+            text_of(requests, before));
+      propose_listing(store);
+    } catch (const std::exception&) {
+      debug(verb);
+    }
+  };
+  try {
+    read();
+  } catch (...) {
+    finish();
+    throw;
+  }
+  finish();
 }
 
 }  // namespace gdal_zarr

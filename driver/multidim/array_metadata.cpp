@@ -7,7 +7,7 @@
 #include "driver/conventions/evidence.h"
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/position.h"
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 #include "driver/multidim/array.h"
 #include "driver/multidim/georeferencing.h"
 #include "zarrcore/base/error.h"
@@ -170,6 +170,16 @@ void Array::change_packing(const std::function<void(Packing&)>& edit) {
     if (is_filled_with_nodata && session_->writer_options().stores_empty_chunks) {
       store_missing_chunks();
     }
+    // Both are false if finding out would take too many requests.
+    const zarrcore::Selection whole{zarrcore::Shape(rank(), 0), array_->shape()};
+    const auto has_all_chunks = [&] {
+      const auto found = coverage(whole, false, true);
+      return found && found->stored == found->all;
+    };
+    const auto has_no_chunks = [&] {
+      const auto found = coverage(whole, true, false);
+      return found && found->stored == 0;
+    };
     sets_fill_value =
         has_all_chunks() || ((is_filled_with_nodata || !metadata().fill_value) && has_no_chunks());
     if (is_filled_with_nodata && !sets_fill_value) {
@@ -196,7 +206,6 @@ bool Array::SetRawNoDataValue(const void* nodata) {
     std::optional<std::vector<std::byte>> element;
     if (nodata != nullptr) element = stored_element(nodata);
     change_packing([&](Packing& packing) { packing.nodata = std::move(element); });
-    return true;
   });
 }
 
@@ -224,7 +233,6 @@ bool Array::state(std::optional<double> PamValues::Values::* beside,
     values.*beside = is_writable ? std::nullopt : std::optional(value);
     session_->pam_values().set(GetFullName(), values);
     if (is_writable) change_packing([&](Packing& packing) { packing.*stored = value; });
-    return true;
   });
 }
 
@@ -251,10 +259,7 @@ double Array::GetScale(bool* has_scale, GDALDataType* storage_type) const {
 }
 
 bool Array::SetUnit(const std::string& unit) {
-  return guarded(false, [&] {
-    change_packing([&](Packing& packing) { packing.unit = unit; });
-    return true;
-  });
+  return guarded(false, [&] { change_packing([&](Packing& packing) { packing.unit = unit; }); });
 }
 
 #if GDAL_ZARR_AT_LEAST(3, 8)
@@ -269,7 +274,6 @@ bool Array::SetStatistics(bool is_approximate, double min, double max, double me
       return is_integer ? Json(static_cast<std::int64_t>(value)) : Json(value);
     };
     set_attribute("actual_range", Json::array({number(min), number(max)}));
-    return true;
   });
   return GDALPamMDArray::SetStatistics(is_approximate, min, max, mean, deviation, valid_count,
                                        options) &&

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "driver/multidim/json_values.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/strided.h"
 
@@ -22,7 +21,7 @@ constexpr std::uint64_t kMaxElements = 10'000'000;
 bool has_text_members(const GDALExtendedDataType& type) {
   if (type.GetClass() != GEDTC_COMPOUND) return false;
   const auto& members = type.GetComponents();
-  return std::any_of(members.begin(), members.end(), [](const auto& member) {
+  return std::ranges::any_of(members, [](const auto& member) {
     return member->GetType().GetClass() == GEDTC_STRING || has_text_members(member->GetType());
   });
 }
@@ -57,7 +56,6 @@ class JsonAttribute final : public GDALAttribute {
       check_is_writable();
       const std::string old_name = GetName();  // which changes meanwhile
       owner_->rename_attribute(old_name, name);
-      return true;
     });
   }
 #endif
@@ -104,7 +102,6 @@ class JsonAttribute final : public GDALAttribute {
       });
       owner_->set_attribute(GetName(), json_of(changed));
       elements_ = std::move(changed);
-      return true;
     });
   }
 

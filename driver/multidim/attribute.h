@@ -16,6 +16,7 @@
 
 #include <cpl_string.h>
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -26,10 +27,33 @@
 #include <vector>
 
 #include "driver/gdal/compat.h"
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 #include "zarrcore/base/json.h"
 
 namespace gdal_zarr {
+
+// JSON values as GDAL's types and elements.
+
+// Returns true for a list of strings alone or of numbers alone, which has one dimension.
+bool is_json_list(const zarrcore::Json& value);
+// The type of an attribute, or of the elements of a list.
+GDALExtendedDataType json_type(const zarrcore::Json& value);
+
+// An element of a type without strings as JSON, and back. Integers are JSON numbers in full, all
+// others as float64; complex numbers are [real, imaginary], structures objects.
+zarrcore::Json value_json(const std::byte* element, const GDALExtendedDataType& type);
+void store_value(const zarrcore::Json& value, const GDALExtendedDataType& type, std::byte* element);
+
+// The JSON text of a value. Numbers stay as they are in the document, and so in copies.
+std::string json_text(const zarrcore::Json& value);
+
+// The text of an attribute for metadata lists: strings as they are, numbers in full, lists of
+// numbers as "{1,2}", anything else as JSON.
+std::string attribute_text(const zarrcore::Json& value);
+
+// Attributes as metadata items, sorted: NAME=text. Of names that differ in case alone, which GDAL
+// does not distinguish, the last one counts.
+CPLStringList attribute_items(const zarrcore::Json& attributes);
 
 class AttributeOwner;
 class JsonAttribute;
@@ -131,10 +155,7 @@ class WithAttributes : public Base, public AttributeOwner {
   }
 #if GDAL_ZARR_AT_LEAST(3, 8)
   bool DeleteAttribute(const std::string& name, CSLConstList /*options*/) override {
-    return guarded(false, [&] {
-      delete_attribute(name);
-      return true;
-    });
+    return guarded(false, [&] { delete_attribute(name); });
   }
 #endif
 

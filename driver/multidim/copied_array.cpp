@@ -5,10 +5,7 @@
 #include <utility>
 
 #include "driver/conventions/evidence.h"
-#include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
-#include "driver/gdal/partial_progress.h"
-#include "driver/multidim/structural_info.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/new_array/new_array.h"
 #include "zarrcore/base/error.h"
@@ -59,10 +56,10 @@ std::shared_ptr<const Array> array_read_at(const GDALMDArray& source,
   if (is_read && type.NeedsFreeDynamicMemory()) type.FreeDynamicMemory(element.data());
   if (!is_read || reads.size() != 1) return nullptr;
   const auto& [array, selection] = reads.front();
-  const bool is_same = std::equal(selection.start.begin(), selection.start.end(), position.begin(),
-                                  position.end()) &&
-                       std::all_of(selection.count.begin(), selection.count.end(),
-                                   [](std::uint64_t length) { return length == 1; });
+  const bool is_same =
+      std::equal(selection.start.begin(), selection.start.end(), position.begin(),
+                 position.end()) &&
+      std::ranges::all_of(selection.count, [](std::uint64_t length) { return length == 1; });
   return is_same ? array : nullptr;
 }
 
@@ -137,7 +134,7 @@ bool has_shards(const ArrayMetadata& array) {
 }
 
 // Gives chunks, which are inner chunks if `layout` has shards, the codecs that those of `old` have.
-void keep_codecs(ArrayMetadata& layout, const ArrayMetadata& old) {
+void copy_codecs(const ArrayMetadata& old, ArrayMetadata& layout) {
   auto codecs = has_shards(old)
                     ? zarrcore::codecs_member(old.codecs.front().configuration, "codecs")
                     : old.codecs;
@@ -154,8 +151,7 @@ std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreati
   const CreationOptions options(creation.options.List(), kArrayOption);
   const ArrayMetadata& old = original.metadata();
   const auto is_given = [&](std::initializer_list<const char*> names) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](const char* name) { return options.is_given(name); });
+    return std::ranges::any_of(names, [&](const char* name) { return options.is_given(name); });
   };
   // GDAL itself states the block size of the source.
   const bool has_chunks =
@@ -166,8 +162,7 @@ std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreati
   NewArray array = creation.array;
   CPLStringList rest(creation.options);
   std::vector<ArrayMetadata> layouts;
-  enum class Kept : std::uint8_t { none, codecs, codecs_and_chunks };
-  const auto add = [&](Kept kept) {
+  const auto add = [&](bool has_old_codecs) {
     try {
       ArrayMetadata layout = make_array_metadata(array, rest.List());
       layout.fill_value = old.fill_value;
@@ -177,12 +172,12 @@ std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreati
       // A fill value that only the format required would mean nodata.
       const bool is_of_format = old.fill_value_is_mandatory && !original.packing().nodata;
       if (is_of_format && !layout.fill_value_is_mandatory) layout.fill_value.reset();
-      if (kept == Kept::codecs_and_chunks) {
+      if (has_old_codecs && has_chunks) {
+        copy_codecs(old, layout);
+      } else if (has_old_codecs) {
         layout.codecs = old.codecs;
         layout.chunk_shape = old.chunk_shape;
         layout.chunk_runs = old.chunk_runs;
-      } else if (kept == Kept::codecs) {
-        keep_codecs(layout, old);
       }
       layouts.push_back(std::move(layout));
     } catch (const zarrcore::Error&) {
@@ -201,10 +196,8 @@ std::vector<ArrayMetadata> layouts_like(const Array& original, const ArrayCreati
       rest.SetNameValue("SHARD_CHUNK_SHAPE", inner.c_str());
     }
   }
-  if (array.stored_type && !has_codecs && original.core().can_encode()) {
-    add(has_chunks ? Kept::codecs : Kept::codecs_and_chunks);
-  }
-  add(Kept::none);
+  if (array.stored_type && !has_codecs && original.core().can_encode()) add(true);
+  add(false);
   return layouts;
 }
 
@@ -218,11 +211,11 @@ Json attributes_like(const Array& original, const GDALMDArray& source, const Arr
   const std::vector<std::string>& packing = original.packing().consumed_attributes;
   Json attributes = copy.metadata().attributes;
   for (const auto& [name, value] : old.items()) {
-    const bool is_packing = std::find(packing.begin(), packing.end(), name) != packing.end();
-    const bool is_kept = is_packing ? spells_alike && has_packing
-                                    : !original.shown_attributes()->contains(name) ||
-                                          has_same_attribute(original, source, name);
-    if (is_kept) attributes[name] = value;
+    const bool is_packing = std::ranges::find(packing, name) != packing.end();
+    const bool is_copied = is_packing ? spells_alike && has_packing
+                                      : !original.shown_attributes()->contains(name) ||
+                                            has_same_attribute(original, source, name);
+    if (is_copied) attributes[name] = value;
   }
   // Units and fill value are left out where the data type or the array's fill value expresses them.
   if (has_packing && copy.metadata().data_type.is_time() && !old.contains("units")) {
@@ -269,7 +262,7 @@ void note_read(const Array& array, const zarrcore::Selection& selection) {
   recorded_reads->push_back({array.session()->array(array.node_path()), selection});
 }
 
-bool Array::take_layout(const Array& original) {
+bool Array::copy_layout(const Array& original) {
   if (!session_->hierarchy().format().has_whole_documents()) return false;
   for (const zarrcore::ArrayMetadata& layout : layouts_like(original, *creation_)) {
     const auto before = metadata_;
@@ -298,10 +291,8 @@ bool Array::take_layout(const Array& original) {
       put(*before);
       continue;
     }
-    if (type_.GetClass() == GEDTC_COMPOUND) session_->keep_compound(*array_, type_);
-    load_metadata();
-    structural_info_ =
-        structural_info(session_->hierarchy().format(), array_->metadata(), node_path());
+    if (type_.GetClass() == GEDTC_COMPOUND) session_->set_compound(*array_, type_);
+    load_layout();
     return true;
   }
   return false;
@@ -318,7 +309,7 @@ bool Array::copy_metadata(GDALDataset* source_dataset, const GDALMDArray& source
                  (original == nullptr || !has_crs_beside(*original, source_dataset));
     return !writes_crs;
   };
-  const bool has_layout = original != nullptr && take_layout(*original);
+  const bool has_layout = original != nullptr && copy_layout(*original);
   const auto fill_value = metadata().fill_value;
   const bool is_copied =
       CopyFromAllExceptValues(&source, is_strict, cost, total_cost, progress, progress_data);
@@ -347,7 +338,7 @@ bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, boo
                      GUInt64& cost, GUInt64 total_cost, GDALProgressFunc progress,
                      void* progress_data) {
   return guarded(false, [&] {
-    if (session_->end_keeping(node_path())) {
+    if (session_->end_skipping(node_path())) {
       cost += COPY_COST + source->GetTotalElementsCount() * source->GetDataType().GetSize();
       return true;
     }
@@ -370,8 +361,8 @@ bool Array::CopyFrom(GDALDataset* source_dataset, const GDALMDArray* source, boo
     const double total = std::max(1.0, static_cast<double>(total_cost));
     const auto before = static_cast<double>(cost);
     cost += source->GetTotalElementsCount() * source->GetDataType().GetSize();
-    const PartialProgress part(before / total, std::min(1.0, static_cast<double>(cost) / total),
-                               progress, progress_data);
+    PartialProgress part(before / total, std::min(1.0, static_cast<double>(cost) / total), progress,
+                         progress_data);
     if (blocks) return refer_to(*source, *blocks, part);
     return copy_values(*source, *this, is_new, part.function(), part.data());
   });

@@ -1,11 +1,10 @@
-#include "driver/multidim/copy_plan.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <unordered_set>
 #include <utility>
 
+#include "driver/multidim/copied_array.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/strided.h"
 
@@ -52,7 +51,7 @@ std::vector<Length> lengths_along(std::uint64_t length, std::uint64_t source, st
   for (std::uint64_t count = even; count < units && counts.size() < 2 * max_count; count += even) {
     counts.push_back(count);
   }
-  std::sort(counts.begin(), counts.end());
+  std::ranges::sort(counts);
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
   const std::size_t kept = std::min(counts.size(), max_count);
   std::vector<Length> lengths;
@@ -147,7 +146,7 @@ void Slabs::keep(const std::function<void(const VisitBox&)>& visit_boxes) {
   });
   has_all_ = false;
   kept_.assign(met.begin(), met.end());
-  std::sort(kept_.begin(), kept_.end());
+  std::ranges::sort(kept_);
 }
 
 Box Slabs::operator[](std::size_t i) const {

@@ -15,7 +15,7 @@
 #include "driver/gdal/messages.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/copied_array.h"
-#include "driver/multidim/copy_plan.h"
+#include "driver/stores/references/target_files.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/array/stored_chunks.h"
@@ -106,7 +106,7 @@ class ValueCopy {
         memory_(memory_limit() / bytes_per_element()) {}
 
   bool run() {
-    if (std::find(shape_.begin(), shape_.end(), 0) != shape_.end()) return report_progress(1);
+    if (std::ranges::find(shape_, 0) != shape_.end()) return report_progress(1);
     return for_each_region(
         shape_, source_part_, target_.core().state().grid.max_chunk_shape(),
         target_.core().inner_chunk_shape(), wanted_elements(), memory_ / kSlabsInMemory,
@@ -146,8 +146,8 @@ class ValueCopy {
 
   // As many as possible if it is unknown how much is read at once.
   std::uint64_t wanted_elements() const {
-    const bool is_known = std::any_of(source_part_.begin(), source_part_.end(),
-                                      [](std::uint64_t length) { return length != 0; });
+    const bool is_known =
+        std::ranges::any_of(source_part_, [](std::uint64_t length) { return length != 0; });
     return is_known ? kWantedBytes / bytes_per_element() : memory_ / kSlabsInMemory;
   }
 
@@ -284,8 +284,7 @@ class ValueCopy {
   bool report_progress(double share) {
     done_ = share;
     if (progress_(share, "", progress_data_) != FALSE) return true;
-    report(CE_Failure, CPLE_UserInterrupt, "Zarr: array %s: stopped by the user",
-           target_.GetFullName().c_str());
+    report_stop("array " + target_.GetFullName());
     return false;
   }
 
@@ -324,7 +323,7 @@ class ValueCopy {
     };
     std::vector<std::vector<Piece>> pieces(writing.size());
     Elements part(type_);
-    const bool is_kept = for_each_slab(
+    const bool is_read = for_each_slab(
         reading, (done_ + to) / 2, 0,
         [&](std::size_t i, Elements& elements) { return read(reading[i], elements); },
         [&](std::size_t i, const Elements& elements) {
@@ -338,7 +337,7 @@ class ValueCopy {
           }
           return true;
         });
-    if (!is_kept) return false;
+    if (!is_read) return false;
     return for_each_slab(
         writing, to, first,
         [&](std::size_t i, Elements& elements) {

@@ -25,7 +25,6 @@
 namespace gdal_zarr {
 
 class Array;
-class StoredNodes;
 class Session;
 
 class Dimension final : public GDALDimension {
@@ -86,12 +85,8 @@ using DimensionKey = std::tuple<std::string, std::string, std::uint64_t>;  // gr
 
 class DimensionCatalog {
  public:
-  using MakeDimension =
-      std::function<std::shared_ptr<Dimension>(const DimensionKey& key, const AxisRole& role)>;
-
-  // The dimensions of a store, which must outlive this object.
-  DimensionCatalog(const StoredNodes& nodes, MakeDimension make)
-      : nodes_(nodes), make_(std::move(make)) {}
+  // The dimensions of a session, of which this is a member.
+  explicit DimensionCatalog(Session& session) : session_(session) {}
 
   // The dimension `axis` of an array, or null when it has no name. It belongs to the group that the
   // array states (NCZarr), else to the nearest, from the array's own upwards, that holds a variable
@@ -139,8 +134,7 @@ class DimensionCatalog {
   void set_key(const DimensionKey& key, const DimensionKey& new_key);
   bool has_variable(const std::string& group, const std::string& name, std::uint64_t size) const;
 
-  const StoredNodes& nodes_;
-  MakeDimension make_;
+  Session& session_;
   bool allows_lengths_ = false;
   mutable std::mutex mutex_;
   std::map<DimensionKey, std::weak_ptr<Dimension>> live_;

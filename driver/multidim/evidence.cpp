@@ -104,8 +104,7 @@ std::optional<EvidenceVariable> find_variable(const Array& array, const std::str
   const Session& session = *array.session();
   const bool is_path = name.find('/') != std::string::npos;
   if (!session.root_is_array() && !name.empty()) {
-    for (std::string group(zarrcore::parent_path(array.node_path()));;
-         group = zarrcore::parent_path(group)) {
+    for (const std::string& group : paths_upward(zarrcore::parent_path(array.node_path()))) {
       const std::string path = is_path ? zarrcore::resolved_path(group, name)
                                : zarrcore::is_valid_segment(name) ? zarrcore::join_path(group, name)
                                                                   : std::string();
@@ -114,7 +113,7 @@ std::optional<EvidenceVariable> find_variable(const Array& array, const std::str
           return EvidenceVariable{path, {metadata, &metadata->attributes}};
         }
       }
-      if (group.empty() || is_path) break;
+      if (is_path) break;
     }
   }
   auto above = session.attributes_above(std::string(zarrcore::last_segment(name)));
@@ -127,7 +126,7 @@ std::vector<std::optional<std::size_t>> axes_of(const Dimensions& dimensions,
                                                 const Array& variable) {
   std::vector<std::optional<std::size_t>> axes;
   for (const auto& dimension : variable.GetDimensions()) {
-    const auto found = std::find_if(dimensions.begin(), dimensions.end(), [&](const auto& own) {
+    const auto found = std::ranges::find_if(dimensions, [&](const auto& own) {
       return own->GetName() == dimension->GetName() && own->GetSize() == dimension->GetSize();
     });
     axes.emplace_back();
@@ -136,16 +135,6 @@ std::vector<std::optional<std::size_t>> axes_of(const Dimensions& dimensions,
     }
   }
   return axes;
-}
-
-// Null, after a warning, for an array that cannot be used.
-std::shared_ptr<const Array> open_variable(Session& session, const std::string& path) {
-  try {
-    return session.array(path);
-  } catch (const zarrcore::Error& error) {
-    session.warn_unreadable(path, error.what());
-    return nullptr;
-  }
 }
 
 bool is_constant(const Array& variable) {
@@ -198,7 +187,7 @@ std::vector<double> read_bounds(const Array& array, const EvidenceAxis& axis) {
       axis.attributes ? zarrcore::find_string(*axis.attributes, "bounds") : nullptr;
   const auto variable = name != nullptr ? find_variable(array, *name) : std::nullopt;
   if (!variable || variable->path.empty()) return {};
-  const auto opened = open_variable(*array.session(), variable->path);
+  const auto opened = array.session()->coordinate_array(variable->path);
   const bool fits = opened && opened->core().shape() == zarrcore::Shape{axis.size, 2};
   return fits ? read_unpacked(*opened) : std::vector<double>();
 }
@@ -288,7 +277,7 @@ Evidence gather_evidence(const std::shared_ptr<const Array>& array, const Dimens
   evidence.axes_of = [array, session, dimensions](const EvidenceVariable& variable) {
     std::vector<std::optional<std::size_t>> axes;
     if (variable.path == array->node_path()) return axes;
-    if (const auto opened = open_variable(*session, variable.path)) {
+    if (const auto opened = session->coordinate_array(variable.path)) {
       axes = axes_of(dimensions, *opened);
     }
     return axes;
@@ -305,7 +294,7 @@ Evidence gather_evidence(const std::shared_ptr<const Array>& array, const Dimens
   };
   const auto opened_for = [session](const auto& use) {
     return [session, use](const EvidenceVariable& variable) {
-      const auto opened = open_variable(*session, variable.path);
+      const auto opened = session->coordinate_array(variable.path);
       return opened ? use(*opened) : decltype(use(*opened)){};
     };
   };

@@ -1,25 +1,18 @@
 #include "driver/multidim/georeferencing.h"
 
 #include <cpl_conv.h>
-#include <cpl_minixml.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "driver/conventions/product.h"
 #include "driver/gdal/messages.h"
+#include "driver/gdal/options.h"
 #include "driver/stores/connection_string.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 namespace {
-
-std::string xml_text(const std::string& text) {
-  char* xml = CPLEscapeString(text.c_str(), -1, CPLES_XML);
-  std::string result = xml;
-  CPLFree(xml);
-  return result;
-}
 
 // Returns true if longitudes at the corners are beyond ±180 degrees. Opening a raster needs no
 // others.
@@ -57,7 +50,7 @@ std::string unpacked_raster(const Session& session, const EvidenceVariable& vari
   std::string xml = "<VRTDataset rasterXSize=\"" + columns + "\" rasterYSize=\"" + rows +
                     "\"><VRTRasterBand dataType=\"Float64\" band=\"1\">";
   if (has_nodata) xml += std::string("<NoDataValue>") + kMissing + "</NoDataValue>";
-  xml += "<ComplexSource><SourceFilename relativeToVRT=\"0\">" + xml_text(name) +
+  xml += "<ComplexSource><SourceFilename relativeToVRT=\"0\">" + xml_escaped(name) +
          "</SourceFilename><SourceBand>1</SourceBand><ScaleOffset>" + zarrcore::dump_json(offset) +
          "</ScaleOffset><ScaleRatio>" + zarrcore::dump_json(scale) + "</ScaleRatio>";
   if (has_nodata) xml += "<NODATA>" + zarrcore::dump_json(nodata) + "</NODATA>";

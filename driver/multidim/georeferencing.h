@@ -63,7 +63,7 @@ void store_coarser_coordinates(const Array& fine, const Array& coarse, std::size
 
 // The dimension of this name that an array in `group` can have: the group's own, else the nearest
 // one in a group above. Null if there is no such dimension.
-std::shared_ptr<GDALDimension> find_visible_dimension(Session& session, std::string group,
+std::shared_ptr<GDALDimension> find_visible_dimension(Session& session, const std::string& group,
                                                       const std::string& name);
 
 // Returns true if the coordinates along a dimension are the centres of cells of length `step` from

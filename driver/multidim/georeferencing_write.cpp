@@ -5,6 +5,7 @@
 
 #include "driver/conventions/position.h"
 #include "driver/gdal/messages.h"
+#include "driver/multidim/array.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/georeferencing.h"
 #include "driver/multidim/group.h"  // IWYU pragma: keep, a complete type
@@ -46,7 +47,7 @@ class Surroundings {
   }
 
   std::optional<NodeBeside> find_node(const std::string& name) const {
-    for (std::string group = group_;; group = zarrcore::parent_path(group)) {
+    for (const std::string& group : paths_upward(group_)) {
       const std::string path = zarrcore::join_path(group, name);
       if (const auto node = session_.hierarchy().node(path)) {
         NodeBeside found;
@@ -56,7 +57,6 @@ class Surroundings {
                        !is_used_by_others(name);
         return found;
       }
-      if (group.empty()) break;
     }
     return is_used_by_others(name) ? std::optional<NodeBeside>(std::in_place) : std::nullopt;
   }
@@ -78,12 +78,12 @@ class Surroundings {
   bool is_used_by_others(const std::string& name) const {
     for (const zarrcore::Child& child : session_.hierarchy().children(group_)) {
       const std::string path = zarrcore::join_path(group_, child.name);
-      const bool is_own = std::any_of(view_.arrays().begin(), view_.arrays().end(),
-                                      [&](const auto& own) { return own->node_path() == path; });
+      const bool is_own = std::ranges::any_of(
+          view_.arrays(), [&](const auto& own) { return own->node_path() == path; });
       const auto other = session_.array_metadata(path);
       if (!other || is_own || child.name == name) continue;
       const auto& names = other->dimension_names;
-      if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+      if (std::ranges::find(names, name) != names.end()) return true;
       const Json* mapping = zarrcore::find_member(other->attributes, "grid_mapping");
       if (mapping != nullptr && *mapping == name) return true;
     }
@@ -95,18 +95,6 @@ class Surroundings {
   const Session& session_;
   std::string group_;
 };
-
-// Returns true if replacing attributes and elements is enough to turn one array into the other.
-bool is_laid_out_as(const zarrcore::ArrayMetadata& array, const zarrcore::ArrayMetadata& other) {
-  const bool has_same_codecs =
-      std::equal(array.codecs.begin(), array.codecs.end(), other.codecs.begin(), other.codecs.end(),
-                 [](const zarrcore::CodecMetadata& a, const zarrcore::CodecMetadata& b) {
-                   return a.name == b.name && a.configuration == b.configuration;
-                 });
-  return array.shape == other.shape && array.data_type == other.data_type && has_same_codecs &&
-         array.chunk_shape == other.chunk_shape && array.chunk_runs.empty() &&
-         array.fill_value == other.fill_value && array.dimension_names == other.dimension_names;
-}
 
 void put_attributes(Array& array, const Json& attributes) {
   const AttributeChange change = difference(array.metadata().attributes, attributes);
@@ -130,7 +118,8 @@ void write_variable(Session& session, const std::string& group, const Variable& 
   const std::string path = zarrcore::join_path(group, variable.name);
   const auto old = session.array_metadata(path);
   std::shared_ptr<Array> stored;
-  if (old && is_laid_out_as(*old, metadata)) {
+  // Then replacing attributes and elements is enough.
+  if (old && has_same_layout(*old, metadata) && old->dimension_names == metadata.dimension_names) {
     stored = session.array(path);
     put_attributes(*stored, variable.attributes);
   } else {
@@ -242,14 +231,14 @@ void share_dimensions(const RasterView& view, const GeoTransform& transform) {
 
 }  // namespace
 
-std::shared_ptr<GDALDimension> find_visible_dimension(Session& session, std::string group,
+std::shared_ptr<GDALDimension> find_visible_dimension(Session& session, const std::string& group,
                                                       const std::string& name) {
-  for (;; group = zarrcore::parent_path(group)) {
-    for (auto& dimension : session.group(group)->GetDimensions(nullptr)) {
+  for (const std::string& path : paths_upward(group)) {
+    for (auto& dimension : session.group(path)->GetDimensions(nullptr)) {
       if (dimension->GetName() == name) return std::move(dimension);
     }
-    if (group.empty()) return nullptr;
   }
+  return nullptr;
 }
 
 bool has_cells_from(const GDALDimension& dimension, double origin, double step) {
@@ -309,7 +298,7 @@ void store_coarser_coordinates(const Array& fine, const Array& coarse, std::size
     if (!other || child.name == name || child.name == coarse.GetName()) continue;
     const auto& names = other->dimension_names;
     if (session.hierarchy().node(zarrcore::join_path(group, name)) &&
-        std::find(names.begin(), names.end(), name) != names.end()) {
+        std::ranges::find(names, name) != names.end()) {
       return;
     }
   }

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "driver/conventions/gdal_attributes.h"
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 #include "driver/multidim/array.h"  // IWYU pragma: keep, a complete type to return
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/mask_arrays.h"  // IWYU pragma: keep, for newer versions of GDAL
@@ -138,7 +138,7 @@ std::vector<std::string> Group::GetGroupNames(CSLConstList /*options*/) const {
     // The groups that netCDF states, whether or not they exist.
     if (const auto group = session_->group_metadata(node_path_)) {
       for (const std::string& name : nczarr_group_names(*group)) {
-        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
       }
     }
     return names;
@@ -226,7 +226,8 @@ std::shared_ptr<GDALDimension> Group::CreateDimension(const std::string& name,
                                                       CSLConstList /*options*/) {
   return guarded<std::shared_ptr<GDALDimension>>(nullptr, [&] {
     check_is_container();
-    return session_->create_dimension(node_path_, name, {type, direction}, size);
+    session_->writable_hierarchy();
+    return session_->dimensions().create(node_path_, name, {type, direction}, size);
   });
 }
 
@@ -235,7 +236,7 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
     const GDALExtendedDataType& type, CSLConstList options) {
   return guarded<std::shared_ptr<GDALMDArray>>(nullptr, [&] {
     check_is_container();
-    if (const std::string path = new_path_of(name); session_->keeps_array(path))
+    if (const std::string path = new_path_of(name); session_->skips_copy(path))
       return session_->array(path);
     NewArray array;
     array.type = GDALExtendedDataType(type);
@@ -258,7 +259,7 @@ std::shared_ptr<GDALMDArray> Group::CreateMDArray(
         CreationOptions(own.List(), kArrayOption).boolean("WRITE_EMPTY_CHUNKS"));
     created->set_creation({std::move(array), own});
     if (type.GetClass() != GEDTC_COMPOUND) return created;
-    session_->keep_compound(created->core(), type);
+    session_->set_compound(created->core(), type);
     created->set_compound(type);
     return created;
   });
@@ -276,7 +277,6 @@ bool Group::erase_child(const std::string& name, const char* kind) {
     auto paths = mask_paths(*session_, path_of(name), true);
     paths.push_back(path_of(name));
     session_->erase_nodes(paths);
-    return true;
   });
 }
 
@@ -293,7 +293,6 @@ bool Group::Rename(const std::string& name) {
     check_is_container();
     if (node_path_.empty()) throw Error("the root of a store has no name that can be changed");
     session_->rename_node(node_path_, name);
-    return true;
   });
 }
 #endif

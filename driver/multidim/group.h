@@ -1,15 +1,16 @@
 // A group of a Zarr hierarchy, and the dataset of a root group.
 #pragma once
 
+#include <gdal_priv.h>
+
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "driver/gdal/compat.h"
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 #include "driver/multidim/attribute.h"
-#include "driver/multidim/icechunk_metadata.h"
 #include "driver/multidim/session.h"
 #include "zarrcore/metadata/format.h"
 
@@ -76,6 +77,45 @@ class Group final : public WithAttributes<GDALGroup>, public std::enable_shared_
   std::string node_path_;
 };
 
+// The metadata domain ICECHUNK of datasets of an Icechunk repository:
+//
+//   FORMAT=2  SNAPSHOT=ID  BRANCH=main            the open version; TAG=… for a tag
+//   BRANCH_1_NAME=main  BRANCH_1_SNAPSHOT=ID …    all branches of the repository
+//   TAG_1_NAME=v1  TAG_1_SNAPSHOT=ID …            all tags
+//   CHANGES={…}                                   if open for update: uncommitted changes; in no
+//                                                 list, since it may be large
+//
+// Setting an item is a command; the dataset must be open for update. Without =ID, the snapshot is
+// the one that the dataset started from, or has committed last.
+//
+//   COMMIT=message         commits now; empty for the usual message
+//   ROLLBACK=YES           drops the changes; nothing can be committed any more
+//   MERGE={…}              adds the CHANGES of a dataset of the same snapshot: text, or a file
+//   CREATE_BRANCH=NAME=ID  RESET_BRANCH=NAME=ID  DELETE_BRANCH=NAME
+//   CREATE_TAG=NAME=ID     DELETE_TAG=NAME
+
+bool is_icechunk_domain(const char* domain);
+
+// Sets the items that describe the open version; does nothing if the session's store is not a
+// repository.
+void set_icechunk_metadata(GDALDataset& dataset, const Session& session);
+
+// When `domain` is this one: sets the open version, and all branches and tags, which takes requests
+// in format 1. They are from when the dataset was opened, unless it is open for update. A failure
+// is reported as CE_Failure.
+void complete_icechunk_metadata(GDALDataset& dataset, const Session& session, const char* domain);
+
+// True for the item CHANGES.
+bool is_changes_item(const char* name, const char* domain);
+// The value of the item CHANGES, valid until the next call; null unless the dataset is an Icechunk
+// repository that is open for update. Pending writes must have been flushed.
+const char* icechunk_changes(Session& session);
+
+// Flushes, and carries out a command. A failure is reported as CE_Failure.
+CPLErr run_icechunk_command(Session& session, const char* name, const char* value);
+// The same for all items of a list but those that the domain has.
+CPLErr run_icechunk_commands(GDALDataset& dataset, Session& session, CSLConstList items);
+
 // A dataset that is no raster: of a session, with the metadata domain ICECHUNK.
 class SessionDataset : public GDALDataset {
  public:
@@ -118,7 +158,7 @@ class SessionDataset : public GDALDataset {
     GDALDataset::FlushCache(at_closing);
     CPLErr flushed = flush();
     if (!at_closing) {
-      if (flushed == CE_None) flushed = attempt([this] { session_->commit_flushed(); });
+      if (flushed == CE_None) flushed = guarded(CE_Failure, [this] { session_->commit_flushed(); });
       session_->refresh();
     }
     return flush_result(flushed);
@@ -134,21 +174,14 @@ class SessionDataset : public GDALDataset {
 #endif
 
  private:
-  template <typename Action>
-  static CPLErr attempt(const Action& action) {
-    return guarded(CE_Failure, [&] {
-      action();
-      return CE_None;
-    });
-  }
   CPLErr flush() {
-    return attempt([this] {
+    return guarded(CE_Failure, [this] {
       if (session_->is_writable()) session_->flush();
     });
   }
   CPLErr finish() {
     const CPLErr flushed = flush();
-    const CPLErr ended = attempt([this] { session_->end_changes(); });
+    const CPLErr ended = guarded(CE_Failure, [this] { session_->end_changes(); });
     return flushed == CE_None ? ended : flushed;
   }
 

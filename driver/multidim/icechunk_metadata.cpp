@@ -1,10 +1,9 @@
-#include "driver/multidim/icechunk_metadata.h"
-
 #include <cpl_string.h>
 
 #include <string>
 
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
+#include "driver/multidim/group.h"
 #include "driver/multidim/session.h"
 #include "zarrcore/icechunk/icechunk_store.h"
 
@@ -81,7 +80,6 @@ void complete_icechunk_metadata(GDALDataset& dataset, const Session& session, co
     };
     add(store != nullptr ? store->repository() : *writer->repository());
     dataset.GDALDataset::SetMetadata(items.List(), kDomain);
-    return true;
   });
 }
 
@@ -110,7 +108,6 @@ CPLErr run_icechunk_commands(GDALDataset& dataset, Session& session, CSLConstLis
 CPLErr run_icechunk_command(Session& session, const char* name, const char* value) {
   return guarded(CE_Failure, [&] {
     session.run_icechunk_command(name != nullptr ? name : "", value != nullptr ? value : "");
-    return CE_None;
   });
 }
 

@@ -1,11 +1,10 @@
-#include "driver/multidim/json_values.h"
-
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "driver/multidim/attribute.h"
 #include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
@@ -15,8 +14,7 @@ using zarrcore::Json;
 namespace {
 
 bool is_list_of(const Json& list, bool (Json::*is_one)() const noexcept) {
-  return list.is_array() && !list.empty() &&
-         std::all_of(list.begin(), list.end(), std::mem_fn(is_one));
+  return list.is_array() && !list.empty() && std::ranges::all_of(list, std::mem_fn(is_one));
 }
 
 // The narrowest of int32, int64, uint64 and float64 that holds every number of a list.

@@ -123,7 +123,7 @@ std::shared_ptr<Array> create_mask_array(const RasterView& view, bool has_all_di
 
 Json with_mask(Json attributes, const std::string& mask_name) {
   std::vector<std::string> words = cf::words_in(attributes, kAncillary);
-  if (std::find(words.begin(), words.end(), mask_name) != words.end()) return attributes;
+  if (std::ranges::find(words, mask_name) != words.end()) return attributes;
   words.push_back(mask_name);
   attributes[kAncillary] = join_words(words);
   return attributes;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
@@ -168,17 +167,16 @@ zarrcore::Selection RasterView::window(const RasterRequest& request,
   return selection;
 }
 
-zarrcore::Selection RasterView::selection(int band, std::uint64_t x, std::uint64_t y,
-                                          std::uint64_t columns, std::uint64_t rows) const {
+zarrcore::Selection RasterView::selection(int band, int x, int y, int columns, int rows) const {
   RasterRequest request;
-  request.x = x;
-  request.y = y;
-  request.columns = columns;
-  request.rows = rows;
+  request.x = static_cast<std::uint64_t>(x);
+  request.y = static_cast<std::uint64_t>(y);
+  request.columns = static_cast<std::uint64_t>(columns);
+  request.rows = static_cast<std::uint64_t>(rows);
   zarrcore::Strides strides;
   zarrcore::Selection selection = window(request, strides);
   if (is_flipped_ && y_) {
-    selection.start[*y_] = row_in_array(y + rows - 1);
+    selection.start[*y_] = row_in_array(request.y + request.rows - 1);
     selection.step[*y_] = 1;
   }
   const std::vector<std::uint64_t> indexes = other_indexes(band);
@@ -229,8 +227,7 @@ bool RasterView::continues(const RasterRequest& request, double done) const {
   if (request.progress == nullptr || request.progress(done, "", request.progress_data) != FALSE) {
     return true;
   }
-  report(CE_Failure, CPLE_UserInterrupt, "Zarr: array %s: stopped by the user",
-         array().GetFullName().c_str());
+  report_stop("array " + array().GetFullName());
   return false;
 }
 
@@ -244,7 +241,7 @@ std::vector<std::uint64_t> RasterView::cut(std::size_t axis, std::uint64_t first
   // Codecs around a shard, such as a checksum, are checked only when all of it is read at once.
   const auto& codecs = array().metadata().codecs;
   const bool has_frame = !codecs.empty() && codecs.back().name != "sharding_indexed" &&
-                         std::any_of(codecs.begin(), codecs.end(), [](const auto& codec) {
+                         std::ranges::any_of(codecs, [](const auto& codec) {
                            return codec.name == "sharding_indexed";
                          });
   if (unit == 0 || (first / unit == reach / unit && !has_frame)) {
@@ -321,9 +318,8 @@ bool RasterView::transfer_part(GDALRWFlag flag, const RasterRequest& request,
                                std::span<const int> bands) const {
   const bool is_all = slice_.empty() && !range_ && arrays_.size() == 1 &&
                       static_cast<int>(bands.size()) == band_count_ && bands.front() == 0 &&
-                      std::is_sorted(bands.begin(), bands.end()) &&
-                      bands.back() == band_count_ - 1 &&
-                      std::adjacent_find(bands.begin(), bands.end()) == bands.end();
+                      std::ranges::is_sorted(bands) && bands.back() == band_count_ - 1 &&
+                      std::ranges::adjacent_find(bands) == bands.end();
   if (is_all) return transfer_all(flag, request);
   // Runs of bands that are evenly spaced along the last of the other dimensions.
   const std::uint64_t row =

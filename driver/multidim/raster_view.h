@@ -114,8 +114,7 @@ class RasterView {
   // stops the request, after a CE_Failure.
   bool continues(const RasterRequest& request, double done) const;
   // The elements of one band (counted from 0) in a window.
-  zarrcore::Selection selection(int band, std::uint64_t x, std::uint64_t y, std::uint64_t columns,
-                                std::uint64_t rows) const;
+  zarrcore::Selection selection(int band, int x, int y, int columns, int rows) const;
 
  private:
   bool transfer_part(GDALRWFlag flag, const RasterRequest& request,

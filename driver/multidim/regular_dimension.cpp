@@ -7,7 +7,7 @@
 #include "driver/conventions/evidence.h"
 #include "driver/conventions/position.h"
 #include "driver/conventions/zarr_conventions.h"
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 #include "driver/multidim/attribute.h"
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/georeferencing.h"

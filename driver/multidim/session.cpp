@@ -5,7 +5,6 @@
 
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/gdal/config_options.h"
-#include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/array.h"
@@ -109,7 +108,13 @@ std::unique_ptr<zarrcore::Hierarchy> Session::begin_changes(zarrcore::HierarchyO
 void Session::run_with_summary(const std::function<void(const std::string& summary)>& action) {
   if (!icechunk_) return;
   const std::string before = icechunk_->store()->snapshot_id();
-  action(summary_of_changes());
+  std::unique_lock changes(mutex_);
+  const std::vector<std::string> created = created_nodes_;
+  const std::vector<std::string> erased = erased_nodes_;
+  changes.unlock();
+  // Coordinates come with their arrays.
+  action(describe_changes(created, erased,
+                          [this](const std::string& path) { return is_dimension_variable(path); }));
   if (icechunk_->store()->snapshot_id() == before) return;
   const std::lock_guard lock(mutex_);
   created_nodes_.clear();
@@ -145,19 +150,6 @@ void Session::run_icechunk_command(const std::string& command, const std::string
   refresh();
 }
 
-std::string Session::summary_of_changes() const {
-  std::vector<std::string> created;
-  std::vector<std::string> erased;
-  {
-    const std::lock_guard lock(mutex_);
-    created = created_nodes_;
-    erased = erased_nodes_;
-  }
-  // Coordinates come with their arrays.
-  return describe_changes(created, erased,
-                          [this](const std::string& path) { return is_dimension_variable(path); });
-}
-
 Session::~Session() {
   guarded(false, [this] {
     take_write_failure();  // it has been reported
@@ -165,7 +157,6 @@ Session::~Session() {
       flush();
       end_changes();
     }
-    return true;
   });
   if (read_reports_) {
     read_reports_->report_sum(path_, hierarchy_ ? hierarchy_->store().get() : nullptr);
@@ -207,6 +198,15 @@ std::shared_ptr<Array> Session::array(const std::string& node_path) {
   });
 }
 
+std::shared_ptr<Array> Session::coordinate_array(const std::string& node_path) {
+  try {
+    return array(node_path);
+  } catch (const Error& error) {
+    warn_unreadable(node_path, error.what());
+    return nullptr;
+  }
+}
+
 std::vector<std::shared_ptr<Array>> Session::live_arrays() const {
   std::vector<std::shared_ptr<Array>> live;
   const std::lock_guard lock(mutex_);
@@ -226,13 +226,6 @@ std::vector<std::shared_ptr<Array>> Session::arrays_below(const std::string& gro
     for (auto& below : arrays_below(path)) arrays.push_back(std::move(below));
   }
   return arrays;
-}
-
-std::shared_ptr<Dimension> Session::create_dimension(const std::string& group,
-                                                     const std::string& name, const AxisRole& role,
-                                                     std::uint64_t size) {
-  writable_hierarchy();
-  return dimensions_.create(group, name, role, size);
 }
 
 // It becomes the root of the store, under the name by which it was created while the session lives.
@@ -258,7 +251,7 @@ std::optional<GDALExtendedDataType> Session::find_compound(const zarrcore::Array
   return found->second.second;
 }
 
-void Session::keep_compound(const zarrcore::Array& array, const GDALExtendedDataType& type) {
+void Session::set_compound(const zarrcore::Array& array, const GDALExtendedDataType& type) {
   const std::lock_guard lock(mutex_);
   compounds_.insert_or_assign(array.path(), std::pair(array.data_type(), type));
 }
@@ -301,7 +294,6 @@ void Session::refresh() noexcept {
   guarded(false, [this] {
     hierarchy_->expect_changes();
     for (const auto& array : live_arrays()) array->core().refresh();
-    return true;
   });
 }
 

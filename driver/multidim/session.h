@@ -6,6 +6,7 @@
 #include <gdal_pam.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,20 +22,48 @@
 #include "driver/gdal/config_options.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/dimension.h"
-#include "driver/multidim/pam_values.h"
-#include "driver/multidim/read_report.h"
+#include "driver/multidim/sidecar_file.h"
 #include "driver/multidim/stored_nodes.h"
 #include "driver/stores/icechunk/icechunk_writer.h"
 #include "driver/stores/references/reference.h"
 #include "driver/stores/vsi/zarr_folder.h"
+#include "zarrcore/array/array.h"
 #include "zarrcore/array/array_writer.h"
+#include "zarrcore/array/selection.h"
 #include "zarrcore/hierarchy/hierarchy.h"
+#include "zarrcore/store/store.h"
 
 namespace gdal_zarr {
 
 class Array;
 class Group;
 class Session;
+
+// Debug messages (CPL_DEBUG=ZARR) about the cost of reading: one for each read of a dataset, and
+// their sum when it is closed.
+class ReadReports {
+ public:
+  // Null unless debug messages are enabled now.
+  static std::unique_ptr<ReadReports> make();
+
+  // Calls `read`, which uses `options`, and raises the message of one read then, also if it throws.
+  // `verb` and `array` are for the message.
+  void run(const zarrcore::Store& store, const char* verb, const std::string& array,
+           const zarrcore::Selection& selection, zarrcore::ReadOptions& options,
+           const std::function<void()>& read);
+
+  // The message for closing. `store` is null if the dataset could not be opened.
+  void report_sum(const std::string& path, const zarrcore::Store* store) const noexcept;
+
+ private:
+  // Says once if most requests of the store are for missing chunks, which listing folders saves.
+  void propose_listing(const zarrcore::Store& store);
+
+  zarrcore::ReadStatistics sum_;
+  std::atomic<std::uint64_t> reads_{0};
+  std::atomic<bool> proposed_listing_{false};
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
 
 // Makes the classic dataset of an array whose dimensions X and Y are given; an array of one
 // dimension has no Y. The caller owns the dataset. Throws zarrcore::Error.
@@ -130,6 +159,9 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::shared_ptr<Group> group(const std::string& node_path);
   // Throws zarrcore::Error when the array cannot be used.
   std::shared_ptr<Array> array(const std::string& node_path);
+  // The same for an array that may hold coordinates of others: null, after a warning, if it cannot
+  // be used.
+  std::shared_ptr<Array> coordinate_array(const std::string& node_path);
   // The arrays that have an object at present.
   std::vector<std::shared_ptr<Array>> live_arrays() const;
   // All arrays of a group and of the groups below it; or the array at the root.
@@ -139,7 +171,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
     return hierarchy_->open_array(node_path, context_);
   }
 
-  // The groups above the store (enclosing_groups.cpp).
+  // The groups above the store (session_nodes.cpp).
 
   // The session whose root is the group in the folder above, opened for reading when it is first
   // needed; null if there is no such group, or if looking for it would cost too much.
@@ -165,18 +197,16 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   // until the session ends. Zarr stores neither its padding nor its alignment. Empty if no type was
   // given, or if another array is now stored at that path.
   std::optional<GDALExtendedDataType> find_compound(const zarrcore::Array& array) const;
-  void keep_compound(const zarrcore::Array& array, const GDALExtendedDataType& type);
+  void set_compound(const zarrcore::Array& array, const GDALExtendedDataType& type);
 
   // These create, change and remove nodes; they throw zarrcore::Error.
   std::shared_ptr<Group> create_group(const std::string& node_path);
   // The next create_group() returns this group, which exists.
   void reuse_group(const std::string& node_path) { reused_groups_.insert(node_path); }
   // The next copy to the array finds that it is equal already, and changes nothing.
-  void keep_array(const std::string& node_path) { equal_arrays_.insert(node_path); }
-  bool keeps_array(const std::string& node_path) const { return equal_arrays_.contains(node_path); }
-  bool end_keeping(const std::string& node_path) { return equal_arrays_.erase(node_path) != 0; }
-  std::shared_ptr<Dimension> create_dimension(const std::string& group, const std::string& name,
-                                              const AxisRole& role, std::uint64_t size);
+  void skip_copy(const std::string& node_path) { equal_arrays_.insert(node_path); }
+  bool skips_copy(const std::string& node_path) const { return equal_arrays_.contains(node_path); }
+  bool end_skipping(const std::string& node_path) { return equal_arrays_.erase(node_path) != 0; }
   std::shared_ptr<Array> create_array(const std::string& node_path,
                                       zarrcore::ArrayMetadata metadata);
   void change_attributes(const std::string& group,
@@ -248,9 +278,8 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
   std::shared_ptr<Array> create_single_array(const std::string& node_path,
                                              const zarrcore::ArrayMetadata& metadata);
   std::unique_ptr<zarrcore::Hierarchy> begin_changes(zarrcore::HierarchyOptions options);
-  // The changes made, for the message of a commit.
-  std::string summary_of_changes() const;
-  // Calls `action` with it; what that commits is not in later ones.
+  // Calls `action` with the changes, for the message of a commit; what that commits is not in later
+  // ones.
   void run_with_summary(const std::function<void(const std::string& summary)>& action);
   std::string take_write_failure();
   void forget_objects(const std::string& node_path);
@@ -277,11 +306,7 @@ class Session : public StoredNodes, public std::enable_shared_from_this<Session>
 
   mutable std::mutex parent_mutex_;
   mutable std::optional<std::shared_ptr<Session>> parent_;
-  DimensionCatalog dimensions_{*this, [this](const DimensionKey& key, const AxisRole& role) {
-                                 const auto& [group, name, size] = key;
-                                 return std::make_shared<Dimension>(shared_from_this(), group, name,
-                                                                    role, size);
-                               }};
+  DimensionCatalog dimensions_{*this};
   std::atomic<unsigned> writes_ = 0;
   mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, std::weak_ptr<Group>> groups_;

@@ -12,6 +12,14 @@
 
 namespace gdal_zarr {
 
+std::vector<std::string> paths_upward(std::string_view node_path) {
+  std::vector<std::string> paths;
+  for (;; node_path = zarrcore::parent_path(node_path)) {
+    paths.emplace_back(node_path);
+    if (node_path.empty()) return paths;
+  }
+}
+
 std::string StoredNodes::full_name(const std::string& node_path) const {
   return '/' + (root_is_array() && node_path.empty() ? root_array_name_ : node_path);
 }
@@ -112,8 +120,7 @@ std::optional<PyramidLevel> Pyramids::find_in(const std::string& group,
 
 std::optional<PyramidLevel> Pyramids::find(const std::string& array_path) const {
   if (nodes_.root_is_array()) return std::nullopt;
-  for (std::string group(zarrcore::parent_path(array_path));;
-       group = zarrcore::parent_path(group)) {
+  for (const std::string& group : paths_upward(zarrcore::parent_path(array_path))) {
     for (const auto& pyramid : of_group(group)) {
       auto found = find_in(group, pyramid, array_path);
       if (found && !pyramid->order_is_certain) {
@@ -123,8 +130,8 @@ std::optional<PyramidLevel> Pyramids::find(const std::string& array_path) const 
       }
       if (found) return found;
     }
-    if (group.empty()) return std::nullopt;
   }
+  return std::nullopt;
 }
 
 // Two of the levels are enough to know the order, and need few requests.
@@ -211,8 +218,7 @@ std::vector<std::string> Pyramids::overview_paths(const std::string& array_path)
     for (const std::uint64_t length : coarse->shape) elements *= static_cast<double>(length);
     levels.emplace_back(elements, std::move(path));
   }
-  std::stable_sort(levels.begin(), levels.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(levels, [](const auto& a, const auto& b) { return a.first > b.first; });
   for (auto& [elements, path] : levels) paths.push_back(std::move(path));
   return paths;
 }

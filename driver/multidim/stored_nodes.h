@@ -24,6 +24,9 @@ namespace gdal_zarr {
 
 class StoredNodes;
 
+// "a/b", "a" and "" of "a/b": a node, and all groups above it.
+std::vector<std::string> paths_upward(std::string_view node_path);
+
 // An array as a level of a pyramid.
 struct PyramidLevel {
   std::string group;  // node path of the group that describes the pyramid

@@ -1,5 +1,3 @@
-#include "driver/multidim/structural_info.h"
-
 #include <cpl_port.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/multidim/array.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/json.h"
 #include "zarrcore/dtype/data_type.h"
@@ -28,16 +27,6 @@ std::string spaced_json(const Json& value) {
     text += spaced_json(member);
   }
   return value.is_object() ? '{' + text + " }" : '[' + text + " ]";
-}
-
-Json chain_json(const ArrayMetadata& array) {
-  Json codecs = Json::array();
-  for (const zarrcore::CodecMetadata& codec : array.codecs) {
-    Json json = {{"name", codec.name}};
-    if (!codec.configuration.empty()) json["configuration"] = codec.configuration;
-    codecs.push_back(std::move(json));
-  }
-  return codecs;
 }
 
 bool is_named(const Json& codec, const char* name) {
@@ -71,8 +60,8 @@ void add_codecs(CPLStringList& info, const Json& codecs) {
   const Json& last = codecs.back();
   if (is_named(last, "bytes") || is_named(last, "transpose")) return;
   add_json(info, "COMPRESSOR", &last);
-  const auto bytes = std::find_if(codecs.begin(), codecs.end(),
-                                  [](const Json& codec) { return is_named(codec, "bytes"); });
+  const auto bytes =
+      std::ranges::find_if(codecs, [](const Json& codec) { return is_named(codec, "bytes"); });
   if (bytes == codecs.end()) return;
   Json filters = Json::array();
   for (auto it = bytes + 1; it + 1 != codecs.end(); ++it) filters.push_back(*it);
@@ -139,7 +128,7 @@ std::vector<std::size_t> transposition(const Json& codecs, std::size_t rank) {
     }
     order = std::move(next);
   }
-  return std::is_sorted(order.begin(), order.end()) ? std::vector<std::size_t>() : order;
+  return std::ranges::is_sorted(order) ? std::vector<std::size_t>() : order;
 }
 
 std::string order_text(const std::vector<std::size_t>& order) {
@@ -157,9 +146,19 @@ bool is_simple(const Json& codecs) {
 
 }  // namespace
 
+bool has_same_layout(const ArrayMetadata& a, const ArrayMetadata& b) {
+  const auto is_same = [](const zarrcore::CodecMetadata& one,
+                          const zarrcore::CodecMetadata& other) {
+    return one.name == other.name && one.configuration == other.configuration;
+  };
+  return a.shape == b.shape && a.chunk_shape == b.chunk_shape && a.chunk_runs == b.chunk_runs &&
+         a.data_type == b.data_type && a.fill_value == b.fill_value &&
+         std::ranges::equal(a.codecs, b.codecs, is_same);
+}
+
 CPLStringList structural_info(const zarrcore::Format& format, const ArrayMetadata& array,
                               const std::string& node_path) {
-  const Json codecs = chain_json(array);
+  const Json codecs = zarrcore::format_codec_list(array.codecs);
   CPLStringList info = codecs_and_type(document_of(format, array, node_path), codecs);
   info.SetNameValue("CODECS", zarrcore::dump_json(codecs).c_str());
   return info;
@@ -169,10 +168,10 @@ CPLStringList block_info(const zarrcore::Format& format, const ArrayMetadata& ar
                          const std::string& node_path) {
   const Json document = document_of(format, array, node_path);
   bool is_inner = false;
-  const Json codecs = innermost(chain_json(array), is_inner);
+  const Json codecs = innermost(zarrcore::format_codec_list(array.codecs), is_inner);
   CPLStringList info = codecs_and_type(document, codecs);
-  const auto bytes = std::find_if(codecs.begin(), codecs.end(),
-                                  [](const Json& codec) { return is_named(codec, "bytes"); });
+  const auto bytes =
+      std::ranges::find_if(codecs, [](const Json& codec) { return is_named(codec, "bytes"); });
   const Json* endian = bytes == codecs.end() ? nullptr : setting(*bytes, "endian");
   if (endian != nullptr && !zarrcore::byte_units(array.data_type).empty()) {
     info.SetNameValue("ENDIANNESS", *endian == "big" ? "BIG" : "LITTLE");
@@ -188,7 +187,7 @@ CPLStringList block_info(const zarrcore::Format& format, const ArrayMetadata& ar
 
 std::string compression_name(const ArrayMetadata& array) {
   bool is_inner = false;
-  const Json codecs = innermost(chain_json(array), is_inner);
+  const Json codecs = innermost(zarrcore::format_codec_list(array.codecs), is_inner);
   if (!is_simple(codecs) || is_named(codecs.back(), "bytes")) return {};
   const Json& last = codecs.back();
   std::string name = (last.is_string() ? last : last["name"]).get<std::string>();

@@ -80,7 +80,7 @@ constexpr Option kOptions[] = {
     boolean("OVERWRITE", kStore, "NO",
             "Whether an array of the same name in an Icechunk repository is replaced"),
 
-    // A virtual store: entry/copy_virtual.cpp and stores/references/reference_writer.cpp.
+    // A virtual store: entry/copy_references.cpp and stores/references/reference_writer.cpp.
     choice(
         "VIRTUAL", kStore, kVirtual, "NO",
         "Whether chunks are references to parts of the source's files (copies only): all of them "

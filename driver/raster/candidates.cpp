@@ -53,11 +53,11 @@ void find_helpers(Collected& found) {
       found.helpers.insert(zarrcore::resolved_path(group, name));
       continue;
     }
-    for (std::string at = group;; at = zarrcore::parent_path(at)) {
+    for (const std::string& at : paths_upward(group)) {
       std::string path = zarrcore::join_path(at, name);
-      const bool is_here = found.candidates.array_paths.contains(path);
-      if (is_here) found.helpers.insert(std::move(path));
-      if (is_here || at.empty()) break;
+      if (!found.candidates.array_paths.contains(path)) continue;
+      found.helpers.insert(std::move(path));
+      break;
     }
   }
 }
@@ -139,11 +139,10 @@ bool is_placed(const Session& session, const Candidate& candidate) {
     if (array->attributes.contains(name) || of_group->contains(name)) return true;
   }
   return std::ranges::all_of(array->dimension_names, [&](const auto& name) {
-    if (!name || !zarrcore::is_valid_segment(*name)) return false;
-    for (std::string place = group;; place = zarrcore::parent_path(place)) {
-      if (session.array_metadata(zarrcore::join_path(place, *name))) return true;
-      if (place.empty()) return false;
-    }
+    return name && zarrcore::is_valid_segment(*name) &&
+           std::ranges::any_of(paths_upward(group), [&](const std::string& place) {
+             return session.array_metadata(zarrcore::join_path(place, *name)) != nullptr;
+           });
   });
 }
 
@@ -271,11 +270,9 @@ bool has_others(const Session& session, const Candidates& candidates) {
   others.erase(raster.node_path);
   const auto array = session.array_metadata(raster.node_path);
   if (others.empty() || !array) return false;
-  for (const auto& name : array->dimension_names) {
-    std::string group(raster.node_path);
-    while (name && !group.empty()) {
-      group = zarrcore::parent_path(group);
-      others.erase(zarrcore::join_path(group, *name));
+  for (const std::string& group : paths_upward(zarrcore::parent_path(raster.node_path))) {
+    for (const auto& name : array->dimension_names) {
+      if (name) others.erase(zarrcore::join_path(group, *name));
     }
   }
   return !others.empty();

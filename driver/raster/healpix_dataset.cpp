@@ -1,5 +1,3 @@
-#include "driver/raster/healpix_dataset.h"
-
 #include <cpl_string.h>
 
 #include <algorithm>
@@ -11,8 +9,10 @@
 
 #include "driver/conventions/healpix.h"
 #include "driver/conventions/position.h"
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 #include "driver/multidim/georeferencing.h"
+#include "driver/raster/raster_dataset.h"
+#include "driver/virtual/raster_blocks.h"
 #include "zarrcore/base/error.h"
 
 namespace gdal_zarr {
@@ -179,9 +179,9 @@ class HealpixBand final : public GDALRasterBand {
     const auto size = static_cast<std::size_t>(GDALGetDataTypeSizeBytes(eDataType));
     auto* bytes = static_cast<std::byte*>(buffer);
     std::size_t next = 0;
-    const std::vector<std::byte> missing = missing_pixel(size);
+    const Pixel missing = missing_pixel(*this);
     for (; next < wanted.size() && wanted[next].first < 0; ++next) {
-      std::ranges::copy(missing, bytes + wanted[next].second * size);
+      std::copy_n(missing.data(), size, bytes + wanted[next].second * size);
     }
     std::vector<std::byte> row;
     while (next < wanted.size()) {
@@ -204,21 +204,6 @@ class HealpixBand final : public GDALRasterBand {
       }
     }
     return CE_None;
-  }
-
-  std::vector<std::byte> missing_pixel(std::size_t size) {
-    std::vector<std::byte> pixel(size);
-    if (eDataType == GDT_Int64) {
-      const std::int64_t value = GetNoDataValueAsInt64(nullptr);
-      GDALCopyWords(&value, GDT_Int64, 0, pixel.data(), eDataType, 0, 1);
-    } else if (eDataType == GDT_UInt64) {
-      const std::uint64_t value = GetNoDataValueAsUInt64(nullptr);
-      GDALCopyWords(&value, GDT_UInt64, 0, pixel.data(), eDataType, 0, 1);
-    } else {
-      const double value = GetNoDataValue(nullptr);
-      GDALCopyWords(&value, GDT_Float64, 0, pixel.data(), eDataType, 0, 1);
-    }
-    return pixel;
   }
 
   static constexpr std::int64_t kMaxGap = 1024;

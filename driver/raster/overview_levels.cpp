@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "driver/conventions/gdal_attributes.h"
+#include "driver/multidim/array.h"
 #include "driver/multidim/georeferencing.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
@@ -17,8 +19,8 @@ using zarrcore::join_path;
 using zarrcore::Json;
 
 bool has_codec(const zarrcore::ArrayMetadata& array, std::string_view name) {
-  return std::any_of(array.codecs.begin(), array.codecs.end(),
-                     [&](const zarrcore::CodecMetadata& codec) { return codec.name == name; });
+  return std::ranges::any_of(
+      array.codecs, [&](const zarrcore::CodecMetadata& codec) { return codec.name == name; });
 }
 
 // Gives the level chunks of the same shape as `fine` has, but none larger than the level.
@@ -76,14 +78,7 @@ bool have_same_meaning(const Json& a, const Json& b) {
 
 // Returns true if one can be filled as the other.
 bool are_alike(const zarrcore::ArrayMetadata& a, const zarrcore::ArrayMetadata& b) {
-  const auto is_same = [](const zarrcore::CodecMetadata& one,
-                          const zarrcore::CodecMetadata& other) {
-    return one.name == other.name && one.configuration == other.configuration;
-  };
-  return a.shape == b.shape && a.chunk_shape == b.chunk_shape && a.chunk_runs == b.chunk_runs &&
-         a.data_type == b.data_type && a.fill_value == b.fill_value &&
-         a.chunk_key_encoding == b.chunk_key_encoding &&
-         std::ranges::equal(a.codecs, b.codecs, is_same) &&
+  return has_same_layout(a, b) && a.chunk_key_encoding == b.chunk_key_encoding &&
          have_same_meaning(a.attributes, b.attributes);
 }
 
@@ -121,10 +116,9 @@ OverviewLevels::OverviewLevels(const RasterView& view)
   for (const Level& level : described.front()->levels) {
     if (level.asset != described.front()->levels[0].asset) assets_.push_back(level.asset);
   }
-  const bool has_groups =
-      std::none_of(assets_.begin(), assets_.end(), [&](const std::string& asset) {
-        return session_.array_metadata(join_path(group_, asset)) != nullptr;
-      });
+  const bool has_groups = std::ranges::none_of(assets_, [&](const std::string& asset) {
+    return session_.array_metadata(join_path(group_, asset)) != nullptr;
+  });
   if (!has_groups && !pyramid) {
     throw Error("group /" + group_ + " describes a pyramid that array " + name +
                 " cannot share: its levels are arrays");
@@ -166,7 +160,7 @@ RasterView OverviewLevels::make(const OverviewSize& size) {
     if (!has_other_nodes(path)) erase_leftovers(session_, path);
     session_.create_group(path);
   }
-  if (std::find(assets_.begin(), assets_.end(), asset) == assets_.end()) assets_.push_back(asset);
+  if (std::ranges::find(assets_, asset) == assets_.end()) assets_.push_back(asset);
   made_.insert(asset);
   std::vector<std::shared_ptr<Array>> coarse;
   for (const auto& array : view_.arrays()) coarse.push_back(make_array(*array, path, size));
@@ -218,7 +212,7 @@ void OverviewLevels::remove(const std::set<int>& factors) {
     const std::string path = path_at(asset, view_.array());
     const auto level = path.empty() ? nullptr : session_.array_metadata(path);
     if (!level || level->shape.size() != fine.size()) continue;
-    const bool is_named = std::any_of(factors.begin(), factors.end(), [&](int factor) {
+    const bool is_named = std::ranges::any_of(factors, [&](int factor) {
       const auto fits = [&](std::size_t axis) {
         return level->shape[axis] == overview_length(fine[axis], factor);
       };
@@ -308,8 +302,7 @@ void OverviewLevels::describe(const std::string& resampling) {
     }
     if (size) by_size.emplace_back(*size, asset);
   }
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(by_size, [](const auto& a, const auto& b) { return a.first > b.first; });
   assets_.clear();
   for (auto& [size, asset] : by_size) assets_.push_back(std::move(asset));
   FinestLevel finest{finest_asset(assets_), view_.array().core().shape().size()};
@@ -349,6 +342,53 @@ std::vector<CoarserLevel> OverviewLevels::coarser_levels(const std::vector<std::
     list.push_back(std::move(level));
   }
   return list;
+}
+
+WindowBand::WindowBand(GDALRasterBand& band, const PixelWindow& window)
+    : band_(band), window_(window) {
+  poDS = band.GetDataset();
+  nBand = band.GetBand();
+  nRasterXSize = band.GetXSize();
+  nRasterYSize = band.GetYSize();
+  eDataType = band.GetRasterDataType();
+  eAccess = band.GetAccess();
+  band.GetBlockSize(&nBlockXSize, &nBlockYSize);
+}
+
+GDALRasterBand* WindowBand::GetMaskBand() {
+  if ((band_.GetMaskFlags() & GMF_ALL_VALID) != 0) return band_.GetMaskBand();
+  if (!mask_) mask_ = std::make_unique<WindowBand>(*band_.GetMaskBand(), window_);
+  return mask_.get();
+}
+
+CPLErr WindowBand::IRasterIO(GDALRWFlag flag, int x, int y, int columns, int rows, void* data,
+                             int buffer_columns, int buffer_rows, GDALDataType type,
+                             GSpacing pixel_space, GSpacing line_space,
+                             GDALRasterIOExtraArg* extra) {
+  if (buffer_columns != columns || buffer_rows != rows) {
+    return band_.RasterIO(flag, x, y, columns, rows, data, buffer_columns, buffer_rows, type,
+                          pixel_space, line_space, extra);
+  }
+  auto* const bytes = static_cast<GByte*>(data);
+  if (flag == GF_Read) {
+    const auto size = static_cast<std::size_t>(GDALGetDataTypeSizeBytes(type));
+    for (int row = 0; row < rows; ++row) {
+      GByte* const line = bytes + row * line_space;
+      if (pixel_space == static_cast<GSpacing>(size)) {
+        std::memset(line, 0, size * static_cast<std::size_t>(columns));
+        continue;
+      }
+      for (int i = 0; i < columns; ++i) std::memset(line + i * pixel_space, 0, size);
+    }
+  }
+  const int left = std::max(x, window_.x);
+  const int top = std::max(y, window_.y);
+  const int right = std::min(x + columns, window_.x + window_.columns);
+  const int bottom = std::min(y + rows, window_.y + window_.rows);
+  if (left >= right || top >= bottom) return CE_None;
+  return band_.RasterIO(flag, left, top, right - left, bottom - top,
+                        bytes + (top - y) * line_space + (left - x) * pixel_space, right - left,
+                        bottom - top, type, pixel_space, line_space, nullptr);
 }
 
 }  // namespace gdal_zarr

@@ -1,5 +1,5 @@
 // A band of the classic view of an array. Members stand in files by subject: raster_band.cpp,
-// raster_band_values.cpp, raster_band_metadata.cpp, raster_io.cpp, raster_chunks.cpp.
+// raster_band_values.cpp, raster_band_metadata.cpp, raster_io.cpp.
 #pragma once
 
 #include <cpl_string.h>
@@ -13,6 +13,9 @@
 #include "driver/raster/raster_dataset.h"
 
 namespace gdal_zarr {
+
+// The attribute with the name of an array, or the names of its slices.
+inline constexpr const char* kLongName = "long_name";
 
 // The description of a slice of an array, from the metadata of its band:
 // "time=2020-01-01T00:00, level=500 hPa" from the items DIM_name_INDEX, DIM_name_VALUE,
@@ -92,7 +95,6 @@ class RasterBand final : public GDALPamRasterBand {
   Array& array() const;
   CPLErr transfer_block(GDALRWFlag flag, int block_x, int block_y, void* buffer);
   bool is_writable() const { return poDS->GetAccess() == GA_Update; }
-  void change_description(const char* description);
   // The value of this band where the bands of the array differ, else null.
   const zarrcore::Json* own_value(BandItem item) const;
   std::optional<double> number(BandItem item) const;  // scale or offset

@@ -8,14 +8,12 @@
 #include <string_view>
 
 #include "driver/conventions/cf/time.h"
-#include "driver/gdal/error_guard.h"
-#include "driver/multidim/structural_info.h"
+#include "driver/gdal/messages.h"
+#include "driver/multidim/array.h"
 #include "driver/raster/raster_band.h"
 
 namespace gdal_zarr {
 namespace {
-
-constexpr const char* kLongName = "long_name";
 
 struct DimensionValue {
   std::string text;
@@ -225,10 +223,7 @@ CPLXMLNode* RasterBand::SerializeToXML(const char* path) {
 }
 
 void RasterBand::load_dimension_metadata() {
-  guarded(false, [this] {
-    make_dimension_metadata();
-    return true;
-  });
+  guarded(false, [this] { make_dimension_metadata(); });
 }
 
 void RasterBand::load_image_structure() {
@@ -256,26 +251,21 @@ const char* RasterBand::GetMetadataItem(const char* name, const char* domain) {
 
 void RasterBand::SetDescription(const char* description) {
   guarded(false, [&] {
-    change_description(description);
-    return true;
+    // Programs that copy a slice also copy its description, which must not become the array's.
+    const bool is_of_slice = describe_slice(GDALPamRasterBand::GetMetadata()) == description;
+    if ((is_of_slice && description[0] != '\0') ||
+        (!view().bands_are_arrays() && !set_name_in_list(description)) || !is_writable()) {
+      return set_sidecar_name(description);
+    }
+    set_sidecar_name("");
+    if (!view().bands_are_arrays()) return;
+    if (name_among_bands() == description || description[0] == '\0') {
+      array().erase_attribute(kLongName);
+    } else {
+      array().set_attribute(kLongName, description);
+    }
+    dataset().show_attribute(kLongName);
   });
-}
-
-void RasterBand::change_description(const char* description) {
-  // Programs that copy a slice also copy its description, which must not become the array's.
-  const bool is_of_slice = describe_slice(GDALPamRasterBand::GetMetadata()) == description;
-  if ((is_of_slice && description[0] != '\0') ||
-      (!view().bands_are_arrays() && !set_name_in_list(description)) || !is_writable()) {
-    return set_sidecar_name(description);
-  }
-  set_sidecar_name("");
-  if (!view().bands_are_arrays()) return;
-  if (name_among_bands() == description || description[0] == '\0') {
-    array().erase_attribute(kLongName);
-  } else {
-    array().set_attribute(kLongName, description);
-  }
-  dataset().show_attribute(kLongName);
 }
 
 std::string describe_slice(CSLConstList metadata) {

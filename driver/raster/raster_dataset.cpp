@@ -6,8 +6,10 @@
 #include <set>
 
 #include "driver/conventions/position.h"
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
+#include "driver/multidim/attribute.h"
 #include "driver/multidim/georeferencing.h"
+#include "driver/multidim/group.h"
 #include "driver/raster/raster_band.h"
 #include "driver/stores/icechunk/open_icechunk.h"
 #include "driver/stores/references/reference_store.h"
@@ -42,6 +44,7 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
   if (!crs_ && position.crs.crs) crs_.reset(position.crs.crs->Clone());
   if (crs_) set_axis_mapping(*crs_, 1, 2);
   crs_is_of_points_ = !geotransform_ && !control_points_.stored.empty();
+  // Not GDALPamDataset's: what the store holds need not be in the sidecar as well.
   const auto set = [this](const char* domain, CPLStringList items) {
     if (!items.empty()) GDALDataset::SetMetadata(items.List(), domain);
   };
@@ -50,7 +53,9 @@ RasterDataset::RasterDataset(RasterView view, const std::string& name,
   if (!view_.is_flipped()) set("GEOLOCATION", geolocation_domain(view_, position));
   set(kGeoreferencingSource, source_domain(position));
   placing_ = position.transform.attributes;
-  set_metadata();
+  set_icechunk_metadata(*this, *view_.array().session());
+  read_items_ = stored_items();
+  set("", attribute_items(read_items_));
   set_image_structure();
   if (view_.arrays().size() > 1) set_spectral_bands();
 
@@ -118,31 +123,23 @@ FlushResult RasterDataset::FlushCache(bool at_closing) {
   const FirstFailure first_failure;
   CPLErr flushed = flush(at_closing);
   if (!at_closing && !is_discarded_) {
-    if (flushed == CE_None) flushed = commit_flushed();
-    view_.array().session()->refresh();
+    Session& session = *view_.array().session();
+    if (flushed == CE_None) flushed = guarded(CE_Failure, [&] { session.commit_flushed(); });
+    session.refresh();
     refresh_metadata();
   }
   return flush_result(flushed);
 }
 
-CPLErr RasterDataset::commit_flushed() {
-  return guarded(CE_Failure, [this] {
-    view_.array().session()->commit_flushed();
-    return CE_None;
-  });
-}
-
 CPLErr RasterDataset::flush(bool at_closing) {
   if (is_discarded_) return CE_None;
-  if (view_.array().session()->is_archive()) return flush_archive(at_closing);
-  const CPLErr of_sidecar = flush_sidecar(at_closing);
-  const CPLErr of_store = flush_to_store();
-  return of_store != CE_None ? of_store : of_sidecar;
-}
-
-// GDAL adds the sidecar of a store in an archive to the archive. For that the archive must be
-// complete, and it cannot be changed afterwards.
-CPLErr RasterDataset::flush_archive(bool at_closing) {
+  if (!view_.array().session()->is_archive()) {
+    const CPLErr of_sidecar = flush_sidecar(at_closing);
+    const CPLErr of_store = flush_to_store();
+    return of_store != CE_None ? of_store : of_sidecar;
+  }
+  // GDAL adds the sidecar of a store in an archive to the archive. For that the archive must be
+  // complete, and it cannot be changed afterwards.
   if (flush_to_store() != CE_None) {
     // GDAL would make an archive for it alone.
     if (at_closing) nPamFlags &= ~GPF_DIRTY;
@@ -155,10 +152,7 @@ CPLErr RasterDataset::flush_archive(bool at_closing) {
 CPLErr RasterDataset::flush_sidecar(bool at_closing) {
   CPLErr result = CE_None;
   if (view_.arrays().size() > 1 && (nPamFlags & GPF_DIRTY) != 0) {
-    result = guarded(CE_Failure, [this] {
-      save_sidecars_of_arrays();
-      return CE_None;
-    });
+    result = guarded(CE_Failure, [this] { save_sidecars_of_arrays(); });
   }
 #if GDAL_ZARR_AT_LEAST(3, 7)
   const CPLErr of_pam = GDALPamDataset::FlushCache(at_closing);
@@ -188,7 +182,6 @@ CPLErr RasterDataset::flush_to_store() {
     store_values_of_bands();
     if (georeferencing_has_changed_) store_georeferencing();
     view_.array().session()->flush();
-    return true;
   });
   return is_flushed ? result : CE_Failure;
 }
@@ -197,28 +190,16 @@ CPLErr RasterDataset::flush_to_store() {
 CPLErr RasterDataset::finish() {
   if (is_finished_) return CE_None;
   is_finished_ = true;
-  const CPLErr flushed = flush_all();
+  // Cleared first: building flushes.
+  const bool is_built = !std::exchange(builds_overviews_when_closed_, false) || guarded(false, [&] {
+    return build_default_overviews(GDALDummyProgress, nullptr);
+  });
+  const CPLErr flushed = std::max(flush(true), is_built ? CE_None : CE_Failure);
   if (!ends_session_) return flushed;
   Session& session = *view_.array().session();
   if (flushed != CE_None) session.set_failed();
-  const bool is_ended = guarded(false, [&] {
-    session.end_changes();
-    return true;
-  });
-  return is_ended ? flushed : CE_Failure;
-}
-
-CPLErr RasterDataset::flush_all() {
-  if (builds_overviews_when_closed_) {
-    builds_overviews_when_closed_ = false;
-    const bool is_built =
-        guarded(false, [this] { return build_default_overviews(GDALDummyProgress, nullptr); });
-    if (!is_built) {
-      flush(true);
-      return CE_Failure;
-    }
-  }
-  return flush(true);
+  const CPLErr ended = guarded(CE_Failure, [&] { session.end_changes(); });
+  return std::max(flushed, ended);
 }
 
 const std::vector<std::shared_ptr<GDALMDArray>>& RasterDataset::variables_of_bands() {
@@ -245,11 +226,8 @@ char** RasterDataset::GetFileList() {
   return guarded<char**>(nullptr, [this] {
     const Session& session = *view_.array().session();
     // The array, its coordinates, and the groups above it.
-    std::set<std::string> nodes{""};
-    for (std::string path = view_.array().node_path(); !path.empty();
-         path = zarrcore::parent_path(path)) {
-      nodes.insert(path);
-    }
+    const auto above = paths_upward(view_.array().node_path());
+    std::set<std::string> nodes(above.begin(), above.end());
     for (const auto& dimension : view_.array().GetDimensions()) {
       if (const auto variable = dimension->GetIndexingVariable()) {
         nodes.insert(session.node_path(variable->GetFullName()));

@@ -1,10 +1,13 @@
 // The classic view of an array: a dataset and its bands. Members stand in files by subject:
-// raster_dataset.cpp, raster_io.cpp, raster_chunks.cpp, raster_metadata.cpp, raster_sidecar.cpp,
+// raster_dataset.cpp, raster_io.cpp, raster_metadata.cpp, raster_sidecar.cpp,
 // raster_georeferencing.cpp, raster_overviews.cpp.
 #pragma once
 
 #include <gdal_pam.h>
+#include <gdal_priv.h>
 
+#include <array>
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -13,13 +16,12 @@
 #include <string>
 #include <vector>
 
+#include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/geotransform.h"
 #include "driver/gdal/messages.h"
+#include "driver/multidim/array.h"
 #include "driver/multidim/raster_view.h"
-#include "driver/raster/band_values.h"
 #include "driver/raster/overview_levels.h"
-#include "driver/raster/sidecar.h"
-#include "driver/raster/window_band.h"
 
 namespace gdal_zarr {
 
@@ -32,6 +34,52 @@ inline constexpr const char* kImageStructure = "IMAGE_STRUCTURE";
 inline constexpr const char* kStoredChunks = "STORED_CHUNKS";
 // The metadata domain that states the sources of CRS and position.
 inline constexpr const char* kGeoreferencingSource = "GEOREFERENCING_SOURCE";
+
+// Scale, offset, unit and nodata of the bands of one array, where bands differ in them.
+//
+// An item that all bands share is stored in the metadata of the array (conventions/cf/packing.h),
+// where every program finds it. An item in which they differ is stored only in the array's
+// attribute `gdal:bands`, so that no program applies the value of one band to another. The
+// attribute has a list for each such item, with a value or null for each band:
+//
+//   {"scale": [0.1, 0.5], "unit": ["K", null]}
+enum class BandItem : std::uint8_t { scale, offset, unit, nodata };
+
+// Values are JSON: numbers, a string, or a fill value; null where a band has none.
+class BandValues {
+ public:
+  // Beyond this number, all bands have the values of the array.
+  static constexpr std::size_t kMaxBands = 65536;
+
+  BandValues(Array& array, std::size_t band_count);
+
+  // The value of a band, or a null pointer if all bands have the array's value.
+  const zarrcore::Json* find(BandItem item, std::size_t band) const;
+  // Once all bands have the same value, it becomes the array's; until then it is pending.
+  // Throws zarrcore::Error.
+  void set(BandItem item, std::size_t band, zarrcore::Json value);
+  bool has_changed() const { return has_changed_; }
+  // Writes pending values to the metadata of the array. Values that other programs have changed for
+  // other bands are preserved. Throws zarrcore::Error.
+  void store();
+
+ private:
+  static constexpr std::size_t kItems = 4;
+  using List = zarrcore::Json::array_t;  // empty where the bands agree
+
+  std::array<List, kItems> read_lists() const;
+  bool is_same_everywhere(const List& list, std::size_t band) const;
+  void set_of_array(BandItem item, const zarrcore::Json& value);
+
+  Array& array_;
+  std::size_t band_count_;
+  std::array<List, kItems> lists_;
+  std::array<std::set<std::size_t>, kItems> changed_bands_;
+  bool has_changed_ = false;
+};
+
+// The value of an item that an array has for all its bands.
+zarrcore::Json value_of_array(const Array& array, BandItem item);
 
 class RasterDataset final : public GDALPamDataset {
  public:
@@ -119,7 +167,6 @@ class RasterDataset final : public GDALPamDataset {
   CPLErr CreateMaskBand(int flags) override;
   // The mask of a band (counted from 1) in the store, or null.
   GDALRasterBand* mask_of(int band);
-  bool has_one_mask();  // for all bands
   // Creates a mask for the dataset, or for one band. In a store that cannot have the array, it is a
   // file beside it.
   CPLErr create_mask(int flags, int band);
@@ -167,7 +214,6 @@ class RasterDataset final : public GDALPamDataset {
   BandValues& values_of_bands(int band);
   void store_values_of_bands();
   void make_bands();
-  void set_metadata();
   // Shows the attributes that other programs have changed since the last time; items that were set
   // beside the store stay.
   void refresh_metadata();
@@ -184,11 +230,8 @@ class RasterDataset final : public GDALPamDataset {
   void save_sidecar();
   // The sidecar files that exist.
   std::vector<std::string> sidecar_files();
-  CPLErr flush_archive(bool at_closing);
   CPLErr flush_sidecar(bool at_closing);
-  CPLErr commit_flushed();
   CPLErr finish();
-  CPLErr flush_all();
   void place(const GeoTransform& transform);
   void store_georeferencing();
   void turn_north_up();
@@ -276,5 +319,32 @@ class RasterDataset final : public GDALPamDataset {
   std::vector<BandValues> band_values_;                // of each array, created on first use
   double metadata_seconds_ = kDefaultMetadataSeconds;  // that are left
 };
+
+// An array of cells of a HEALPix grid, shown as a raster of longitude and latitude: each pixel has
+// the value of the cell that contains its centre. For programs that draw rasters.
+// A pixel has 22.5/2^level degrees, so that no cell is left out. `slice` has an index for each
+// dimension except the one of the cells; if it is empty, these dimensions become bands. `name` and
+// `subdataset` are as for RasterDataset. Throws zarrcore::Error if the array has no such grid, or
+// is too large. The caller owns the dataset.
+GDALDataset* open_on_the_sphere(const std::shared_ptr<Array>& array,
+                                const std::vector<std::uint64_t>& slice, const std::string& name,
+                                const std::string& subdataset);
+
+// The place of the sidecar of a raster of one array. `subdataset` is the name of its part in older
+// versions; empty if it was outside of all parts.
+SidecarPlace sidecar_place(const RasterView& view, const std::string& subdataset);
+
+// Copies the sidecar of the array at `from_path`, if it has one, to the array at `to_path`. Both
+// stores are folders. Throws zarrcore::Error.
+void copy_sidecar(zarrcore::Store& from, const std::string& from_path, zarrcore::Store& to,
+                  const std::string& to_path);
+
+// Copies what Zarr cannot express, and GDAL stores in the sidecar: ground control points, and
+// metadata of other domains than the default one.
+void copy_unstored(GDALDataset& source, GDALDataset& destination);
+
+// The same of a band: metadata, colour table, names of categories, attribute table, and a stored
+// histogram.
+void copy_unstored(GDALRasterBand& source, GDALRasterBand& destination);
 
 }  // namespace gdal_zarr

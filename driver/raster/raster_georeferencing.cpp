@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "driver/conventions/position.h"
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
 #include "driver/multidim/georeferencing.h"
 #include "driver/raster/raster_dataset.h"
 
@@ -52,7 +52,6 @@ CPLErr RasterDataset::SetSpatialRef(const OGRSpatialReference* crs) {
     if (crs_) set_axis_mapping(*crs_, 1, 2);
     crs_is_of_points_ = false;
     georeferencing_has_changed_ = true;
-    return CE_None;
   });
 }
 

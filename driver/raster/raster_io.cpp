@@ -1,12 +1,11 @@
 // The read and write path of the classic API, from RasterIO() to a view of arrays
-// (raster_view_io.cpp).
+// (raster_view.cpp).
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
 
-#include "driver/gdal/error_guard.h"
-#include "driver/gdal/partial_progress.h"
+#include "driver/gdal/messages.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
 
@@ -194,7 +193,7 @@ std::optional<CPLErr> RasterDataset::read_decimated(int x, int y, int columns, i
                     static_cast<std::ptrdiff_t>(row_run.place) * request.line_space +
                     static_cast<std::ptrdiff_t>(column_run.place) * request.pixel_space;
       const double after = done + static_cast<double>(part.columns * part.rows) / pixels;
-      const PartialProgress progress(done, after, request.progress, request.progress_data);
+      PartialProgress progress(done, after, request.progress, request.progress_data);
       part.progress = progress.function();
       part.progress_data = progress.data();
       if (!view_.transfer(GF_Read, part, bands)) return CE_Failure;

@@ -10,11 +10,11 @@
 #include "driver/conventions/evidence.h"
 #include "driver/conventions/gdal_attributes.h"
 #include "driver/conventions/zarr_conventions.h"
-#include "driver/gdal/error_guard.h"
-#include "driver/multidim/icechunk_metadata.h"
-#include "driver/multidim/json_values.h"
+#include "driver/gdal/messages.h"
+#include "driver/multidim/array.h"
+#include "driver/multidim/attribute.h"
+#include "driver/multidim/group.h"
 #include "driver/multidim/mask_arrays.h"
-#include "driver/multidim/structural_info.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
 #include "zarrcore/base/path.h"
@@ -161,14 +161,6 @@ zarrcore::Json RasterDataset::stored_items() const {
   return items;
 }
 
-void RasterDataset::set_metadata() {
-  set_icechunk_metadata(*this, *view_.array().session());
-  read_items_ = stored_items();
-  CPLStringList metadata = attribute_items(read_items_);
-  // Not GDALPamDataset's: what the store holds need not be in the sidecar as well.
-  if (!metadata.empty()) GDALDataset::SetMetadata(metadata.List());
-}
-
 void RasterDataset::refresh_metadata() {
   guarded(false, [this] {
     const Session& session = *view_.array().session();
@@ -207,7 +199,6 @@ void RasterDataset::refresh_metadata() {
       const std::string text = now != nullptr ? attribute_text(*now) : std::string();
       GDALDataset::SetMetadataItem(name.c_str(), now != nullptr ? text.c_str() : nullptr);
     }
-    return true;
   });
 }
 
@@ -221,9 +212,7 @@ void RasterDataset::set_image_structure() {
   const auto& others = view_.other_axes();
   const std::size_t x = view_.x_axis().value_or(0);
   const std::size_t y = view_.y_axis().value_or(x);
-  const auto all = [&](const auto& test) {
-    return std::all_of(others.begin(), others.end(), test);
-  };
+  const auto all = [&](const auto& test) { return std::ranges::all_of(others, test); };
   const char* interleave = nullptr;
   // Several arrays have no such dimension.
   if (all([&](std::size_t axis) { return axis < x && axis < y; })) {
@@ -371,10 +360,8 @@ CPLErr RasterDataset::SetMetadata(MetadataList metadata, const char* domain) {
   if (!is_writable() || !is_default_domain(domain)) {
     return GDALPamDataset::SetMetadata(metadata, domain);
   }
-  return guarded(CE_Failure, [&] {
-    change_metadata(CPLStringList(CSLDuplicate(metadata)), nullptr);
-    return CE_None;
-  });
+  return guarded(CE_Failure,
+                 [&] { change_metadata(CPLStringList(CSLDuplicate(metadata)), nullptr); });
 }
 
 CPLErr RasterDataset::SetMetadataItem(const char* name, const char* value, const char* domain) {
@@ -389,7 +376,6 @@ CPLErr RasterDataset::SetMetadataItem(const char* name, const char* value, const
     CPLStringList metadata(CSLDuplicate(GDALDataset::GetMetadata()));
     metadata.SetNameValue(name, value);
     change_metadata(metadata, name);
-    return CE_None;
   });
 }
 

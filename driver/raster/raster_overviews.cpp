@@ -4,10 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/gdal/options.h"
-#include "driver/gdal/partial_progress.h"
 #include "driver/multidim/mask_arrays.h"
 #include "driver/new_array/creation_options.h"
 #include "driver/raster/overview_levels.h"
@@ -52,19 +50,6 @@ void warn_of_creation_options(CSLConstList options) {
            *entry);
   }
 }
-
-// Remembers that the caller wants to stop: GDAL's functions ignore what their last report returns.
-struct RememberedProgress {
-  GDALProgressFunc progress;
-  void* progress_data;
-  bool is_stopped = false;
-
-  static int report(double share, const char* message, void* data) {
-    auto& self = *static_cast<RememberedProgress*>(data);
-    if (!self.is_stopped) self.is_stopped = !self.progress(share, message, self.progress_data);
-    return self.is_stopped ? FALSE : TRUE;
-  }
-};
 
 constexpr double kValid = 255;
 
@@ -132,7 +117,6 @@ const std::vector<std::unique_ptr<RasterDataset>>& RasterDataset::overviews() {
       overviews_->push_back(
           std::unique_ptr<RasterDataset>(new RasterDataset(std::move(coarse), *this)));
     }
-    return true;
   });
   return *overviews_;
 }
@@ -222,7 +206,7 @@ bool RasterDataset::refill_overviews(const char* resampling, const std::set<int>
     const auto length = [&](int fine) {
       return static_cast<int>(overview_length(static_cast<std::uint64_t>(fine), factor));
     };
-    const auto it = std::find_if(overviews().begin(), overviews().end(), [&](const auto& level) {
+    const auto it = std::ranges::find_if(overviews(), [&](const auto& level) {
       return level->nRasterXSize == length(nRasterXSize) &&
              level->nRasterYSize == length(nRasterYSize);
     });
@@ -247,15 +231,13 @@ bool RasterDataset::fill_overviews(const char* resampling, std::span<RasterDatas
     pixels.push_back(static_cast<double>(source.nRasterXSize) * source.nRasterYSize);
     total += pixels.back() * static_cast<double>(bands.size());
   }
-  RememberedProgress remembered{progress, progress_data};
   double done = 0;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     RasterDataset& source = i == 0 ? *this : *levels[i - 1];
     const PixelWindow whole{0, 0, source.nRasterXSize, source.nRasterYSize};
     const LevelWindows windows(source, *levels[i], resampling, changed.value_or(whole));
     for (const int band : bands) {
-      const PartialProgress part(done / total, (done + pixels[i]) / total,
-                                 &RememberedProgress::report, &remembered);
+      PartialProgress part(done / total, (done + pixels[i]) / total, progress, progress_data);
       done += pixels[i];
       WindowBand read_part(*source.GetRasterBand(band), windows.read);
       WindowBand written_part(*levels[i]->GetRasterBand(band), windows.written);
@@ -266,9 +248,9 @@ bool RasterDataset::fill_overviews(const char* resampling, std::span<RasterDatas
                                   part.function(), part.data()) != CE_None) {
         return false;
       }
-      if (!part(1) || remembered.is_stopped) {
-        report(CE_Failure, CPLE_UserInterrupt, "Zarr: array %s: stopped by the user",
-               view_.array().GetFullName().c_str());
+      // GDAL ignores what its last report returns.
+      if (!part(1)) {
+        report_stop("array " + view_.array().GetFullName());
         return false;
       }
     }
@@ -320,9 +302,9 @@ const std::vector<std::unique_ptr<RasterDataset>>& RasterDataset::masks() {
       arrays.push_back(find_mask(*array));
       if (arrays.back() && !has_own_axes && !has_all(*arrays.back())) arrays.back() = nullptr;
     }
-    if (std::adjacent_find(arrays.begin(), arrays.end(), std::not_equal_to<>()) == arrays.end()) {
+    if (std::ranges::adjacent_find(arrays, std::not_equal_to<>()) == arrays.end()) {
       arrays.resize(1);
-      if (!arrays[0]) return true;
+      if (!arrays[0]) return;
     }
     std::vector<std::unique_ptr<RasterDataset>> found;
     found.reserve(arrays.size());
@@ -334,7 +316,6 @@ const std::vector<std::unique_ptr<RasterDataset>>& RasterDataset::masks() {
       found.back().reset(new RasterDataset(std::move(view), *this));
     }
     masks_ = std::move(found);
-    return true;
   });
   return *masks_;
 }
@@ -344,10 +325,6 @@ GDALRasterBand* RasterDataset::mask_of(int band) {
   const auto& mask = masks()[masks().size() > 1 ? static_cast<std::size_t>(band - 1) : 0];
   if (!mask) return nullptr;
   return mask->GetRasterBand(mask->nBands > 1 ? band : 1);
-}
-
-bool RasterDataset::has_one_mask() {
-  return masks().size() == 1 && masks()[0]->nBands == 1;
 }
 
 CPLErr RasterDataset::CreateMaskBand(int flags) {

@@ -1,23 +1,25 @@
-// Reads and writes the sidecars: the data that GDAL keeps in files beside the raster's arrays.
+// Reads and writes the sidecars of a raster's arrays.
 #include <cpl_conv.h>
-#include <cpl_minixml.h>
 #include <cpl_string.h>
+#include <gdal_rat.h>
 
+#include <algorithm>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "driver/gdal/config_options.h"
-#include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
-#include "driver/multidim/json_values.h"
+#include "driver/multidim/attribute.h"
 #include "driver/raster/raster_band.h"
 #include "driver/raster/raster_dataset.h"
-#include "driver/raster/sidecar.h"
 #include "driver/stores/connection_string.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
+#include "driver/stores/vsi/vsi_path.h"
+#include "zarrcore/base/path.h"
 
 namespace gdal_zarr {
 namespace {
@@ -72,7 +74,119 @@ void remove_items(CPLXMLNode* part, const CPLStringList& items) {
   });
 }
 
+std::string slice_name(const RasterView& view) {
+  std::string name;
+  if (view.range()) return range_suffix(*view.range());
+  if (!view.is_slice()) return name;
+  for (const std::uint64_t index : view.other_indexes(0)) name += ':' + std::to_string(index);
+  return name;
+}
+
+// Copies the domains of metadata except the default one, and those that describe the source's file.
+void copy_domains(GDALMajorObject& source, GDALMajorObject& destination) {
+  const CPLStringList domains(source.GetMetadataDomainList());
+  for (int i = 0; i < domains.size(); ++i) {
+    const auto is = [&](const char* domain) { return EQUAL(domains[i], domain); };
+    if (is("") || is("IMAGE_STRUCTURE") || is("SUBDATASETS") || is("DERIVED_SUBDATASETS") ||
+        is("LocationInfo") || is("GEOREFERENCING_SOURCE") || is("xml:VRT") || is("ICECHUNK")) {
+      continue;
+    }
+    if (auto metadata = source.GetMetadata(domains[i])) {
+      destination.SetMetadata(metadata, domains[i]);
+    }
+  }
+}
+
+// Copies a histogram that is stored beside the source. Does not compute one.
+void copy_histogram(GDALRasterBand& source, GDALRasterBand& destination) {
+  double low = 0;
+  double high = 0;
+  int count = 0;
+  GUIntBig* values = nullptr;
+  const CPLErr found =
+      source.GetDefaultHistogram(&low, &high, &count, &values, FALSE, nullptr, nullptr);
+  const std::unique_ptr<GUIntBig, decltype(&VSIFree)> owned(values, &VSIFree);
+  if (found == CE_None && values != nullptr) {
+    destination.SetDefaultHistogram(low, high, count, values);
+  }
+}
+
+bool are_equal(CSLConstList a, CSLConstList b) {
+  return std::equal(a, a + CSLCount(a), b, b + CSLCount(b), [](const char* one, const char* other) {
+    return std::string_view(one) == other;
+  });
+}
+
+bool are_equal(const GDALRasterAttributeTable& a, GDALRasterAttributeTable* b) {
+  if (b == nullptr) return false;
+  const auto text = [](const GDALRasterAttributeTable& table) {
+    const std::unique_ptr<GDALRasterAttributeTable> copy(table.Clone());
+    const SidecarXml tree(copy != nullptr ? copy->Serialize() : nullptr, &CPLDestroyXMLNode);
+    const GdalText xml(tree ? CPLSerializeXMLTree(tree.get()) : nullptr);
+    return std::string(xml ? xml.get() : "");
+  };
+  return text(a) == text(*b);
+}
+
 }  // namespace
+
+void copy_sidecar(zarrcore::Store& from, const std::string& from_path, zarrcore::Store& to,
+                  const std::string& to_path) {
+  constexpr const char* kName = "gdal.aux.xml";
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20;
+  if (const auto text = from.get(zarrcore::join_path(from_path, kName), kMaxBytes))
+    to.put(zarrcore::join_path(to_path, kName), text->span());
+}
+
+SidecarPlace sidecar_place(const RasterView& view, const std::string& subdataset) {
+  const Array& array = view.array();
+  const Session& session = *array.session();
+  const std::string slice = slice_name(view);
+  const std::string in_store = zarrcore::join_path(array.node_path(), "gdal");
+  const std::string name = array.GetFullName() + slice;
+  const std::string beside = sidecar_file(session.path());
+  const zarrcore::Store& store = *session.hierarchy().store();
+  const bool is_folder = store.traits().is_folder;
+  SidecarPlace place;
+  place.stem = is_folder ? join_vsi_path(session.path(), in_store) : session.path();
+  place.name = is_folder ? slice : name;
+  if (is_folder) place.older.push_back({beside, name});
+  if (subdataset != name) place.older.push_back({beside, subdataset});
+  // For a folder that was packed into the archive.
+  if (is_in_archive(store.description())) {
+    place.older.push_back({join_vsi_path(store.description(), in_store + ".aux.xml"), slice});
+  }
+  return place;
+}
+
+void copy_unstored(GDALDataset& source, GDALDataset& destination) {
+  if (source.GetGCPCount() > 0) {
+    destination.SetGCPs(source.GetGCPCount(), source.GetGCPs(), source.GetGCPSpatialRef());
+  }
+  copy_domains(source, destination);
+}
+
+void copy_unstored(GDALRasterBand& source, GDALRasterBand& destination) {
+  if (GDALColorTable* table = source.GetColorTable()) destination.SetColorTable(table);
+  // Names of flags are attributes, which are copied with the array.
+  if (char** names = source.GetCategoryNames();
+      names != nullptr && !are_equal(names, destination.GetCategoryNames())) {
+    destination.SetCategoryNames(names);
+  }
+  if (const auto* table = source.GetDefaultRAT();
+      table != nullptr && !are_equal(*table, destination.GetDefaultRAT())) {
+    destination.SetDefaultRAT(table);
+  }
+  copy_domains(source, destination);
+  copy_histogram(source, destination);
+  CPLStringList metadata;
+  const CSLConstList items = source.GetMetadata();
+  for (int i = 0; i < CSLCount(items); ++i) {
+    // DIM_ items, which state the slice that a band is, follow from the new array.
+    if (!STARTS_WITH_CI(items[i], "DIM_")) metadata.AddString(items[i]);
+  }
+  if (!metadata.empty()) destination.SetMetadata(metadata.List());
+}
 
 std::unique_ptr<RasterDataset> RasterDataset::of_new_arrays(RasterView view,
                                                             const std::string& name,
@@ -157,10 +271,7 @@ CPLErr RasterDataset::TrySaveXML() {
       view_.array().is_deleted()) {
     return CE_None;
   }
-  return guarded(CE_Failure, [this] {
-    save_sidecar();
-    return CE_None;
-  });
+  return guarded(CE_Failure, [this] { save_sidecar(); });
 }
 
 // Not by PAM, which would remove the file with the parts of others when this one has nothing left.

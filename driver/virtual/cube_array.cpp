@@ -6,7 +6,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "driver/gdal/error_guard.h"
+#include "driver/gdal/messages.h"
+#include "driver/virtual/raster_blocks.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 

@@ -1,9 +1,9 @@
-#include "driver/multidim/copy_plan.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
+
+#include "driver/multidim/copied_array.h"
 
 namespace gdal_zarr::test::copy_plan_test {
 namespace {

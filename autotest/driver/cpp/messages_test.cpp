@@ -5,8 +5,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "driver/gdal/error_guard.h"
-
 namespace gdal_zarr::test::messages_test {
 namespace {
 

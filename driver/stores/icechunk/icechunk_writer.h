@@ -117,7 +117,7 @@ class IcechunkWriter final : public ReferenceTarget {
   void end(const std::string& summary);
 
   // Carries out a command, an item of the metadata domain ICECHUNK that is set; see
-  // icechunk_metadata.h. Throws zarrcore::Error, also if there is no such command.
+  // multidim/group.h. Throws zarrcore::Error, also if there is no such command.
   void run(const std::string& command, const std::string& value, const std::string& summary);
 
  private:

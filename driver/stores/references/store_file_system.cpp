@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "driver/gdal/compat.h"
-#include "driver/gdal/error_guard.h"
 #include "driver/gdal/messages.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "zarrcore/base/error.h"
@@ -67,13 +66,9 @@ class ValueFile final : public VSIVirtualHandle {
 #endif
   int ReadMultiRange(int count, void** places, const vsi_l_offset* offsets,
                      const std::size_t* sizes) override;
-  int Eof() override {
-    return is_at_end_ ? TRUE : FALSE;
-  }
+  int Eof() override { return is_at_end_ ? TRUE : FALSE; }
 #if GDAL_ZARR_AT_LEAST(3, 10)
-  int Error() override {
-    return has_failed_ ? TRUE : FALSE;
-  }
+  int Error() override { return has_failed_ ? TRUE : FALSE; }
   void ClearErr() override {
     is_at_end_ = false;
     has_failed_ = false;
