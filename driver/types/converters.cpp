@@ -147,9 +147,8 @@ std::string string_value(const std::byte* element, const DataType& type) {
   } else if (type.kind == TypeKind::fixed_bytes) {
     text.assign(reinterpret_cast<const char*>(element), type.item_size);
   } else {
-    text = zarrcore::with_context("an element", [&] {
-      return zarrcore::encode_utf8({element, type.item_size});
-    });
+    text = zarrcore::with_context("an element",
+                                  [&] { return zarrcore::encode_utf8({element, type.item_size}); });
   }
   // Trailing zeros of a string of fixed length are padding.
   if (!type.is_variable()) text.erase(text.find_last_not_of('\0') + 1);

@@ -79,7 +79,8 @@ class Object : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocator> {
   }
 
   template <typename K>
-  requires(!std::is_convertible_v<K, const_iterator>) size_type erase(const K& key) {
+    requires(!std::is_convertible_v<K, const_iterator>)
+  size_type erase(const K& key) {
     const auto it = find(key);
     if (it == this->end()) return 0;
     erase(it);

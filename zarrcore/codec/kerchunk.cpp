@@ -101,8 +101,7 @@ Number parse_field(std::string_view text) {
   }
   if (number) return *number;
   std::string shown(text);
-  std::ranges::replace_if(
-      shown, [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::ranges::replace_if(shown, [](char c) { return c < ' ' || c > '~'; }, '?');
   throw Error("the field \"" + shown + "\" is not a number of its type");
 }
 

@@ -134,7 +134,8 @@ TEST(FormatFillValue, OfBytes) {
 TEST(FormatFillValue, OfLongDoublesHasNoBits) {
   const DataType x87{TypeKind::floating, 16, 0, FloatFormat::float80};
   Bytes element(16);
-  encode_long_double(FloatFormat::float80, std::numeric_limits<double>::quiet_NaN(), element.data());
+  encode_long_double(FloatFormat::float80, std::numeric_limits<double>::quiet_NaN(),
+                     element.data());
   EXPECT_EQ(formatted(element, x87), "\"NaN\"");
   element[kHostEndian == Endian::little ? 0 : 15] |= std::byte{1};  // another NaN
   EXPECT_EQ(formatted(element, x87), "\"NaN\"");
