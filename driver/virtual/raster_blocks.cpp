@@ -24,6 +24,8 @@ bool is_like_grib(zarrcore::ByteSpan stored, zarrcore::ByteSpan expected, GDALRa
   int has_nodata = FALSE;
   const double nodata = band.GetNoDataValue(&has_nodata);
   for (std::size_t at = 0; at < stored.size(); at += sizeof(double)) {
+    // The same bits may be a NaN of the message's own.
+    if (std::memcmp(stored.data() + at, expected.data() + at, sizeof(double)) == 0) continue;
     double a = 0;
     double b = 0;
     std::memcpy(&a, stored.data() + at, sizeof a);

@@ -1,5 +1,6 @@
-// Processes of the operating system, and what replaces parts of the C++ library's threads: where a
-// process forks, and where MinGW's do not work.
+// Processes: forks, which pause other threads, and the identity of this process. And threads where
+// the C++ library's are not enough: mutexes that survive a fork, and objects of a thread under
+// MinGW.
 #pragma once
 
 #include <mutex>

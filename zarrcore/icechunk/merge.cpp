@@ -122,6 +122,8 @@ class Merge {
     const std::string_view their_document = theirs_.document(theirs->second);
     const bool others_update = their_document != old.document;
     const bool others_put = their_chunks_.contains(node.id);
+    // Since the base, any change of the document of an array whose chunks we have put is a
+    // conflict; since a worker was given it, only another layout of chunks.
     std::string_view problem;
     if (is_moved && (others_update || others_put)) {
       problem = "was moved, and others have changed it";

@@ -77,8 +77,7 @@ class FolderWatch {
   FolderWatch(const FolderWatch&) = delete;
   FolderWatch& operator=(const FolderWatch&) = delete;
 
-  // See ValueWatch::stamp(); of all files in the folder `root`/`below`.
-
+  // As ValueWatch::stamp(), of all files in the folder `root`/`below`.
   std::uint64_t stamp(const std::string& root, std::string_view below, std::uint64_t moment) {
     // Another thread may hold it for a while, and in a forked child forever.
     const std::unique_lock lock(mutex_, std::try_to_lock);
