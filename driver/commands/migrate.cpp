@@ -91,9 +91,9 @@ void remove_draft_folders(zarrcore::Store& store) {
 }
 
 // Copies values, many at a time; each is in memory as a whole.
-class ValueCopy {
+class MigratedValues {
  public:
-  ValueCopy(zarrcore::Store& from, zarrcore::Store& to, const CommandProgress& progress)
+  MigratedValues(zarrcore::Store& from, zarrcore::Store& to, const CommandProgress& progress)
       : from_(from), to_(to), progress_(progress) {}
 
   void add(std::string_view from, std::string to) {
@@ -200,7 +200,7 @@ void migrate_into(const std::string& name, const std::string& path, const Migrat
   const auto source = open_examined(path);
   zarrcore::Store& from = *source->store();
   const std::set<std::string, std::less<>> old(plan.old_keys.begin(), plan.old_keys.end());
-  ValueCopy copy(from, *to, progress);
+  MigratedValues copy(from, *to, progress);
   for (const ChunkMove& move : plan.moves) {
     from.visit_values(move.from, [&](std::string_view key, const auto& /*size*/) {
       if (auto moved = moved_key(move, key.substr(move.from.size() + 1))) copy.add(key, *moved);

@@ -3,7 +3,6 @@
 #include <cpl_error.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <initializer_list>
 #include <utility>
@@ -18,15 +17,12 @@ namespace {
 
 using CrsPtr = std::shared_ptr<OGRSpatialReference>;
 using zarrcore::find_member;
+using zarrcore::is_digit;
 using zarrcore::Json;
 
 // Members of `other_metadata`.
 constexpr std::initializer_list<const char*> kCodesOfProducts = {"horizontal_CRS_code",
                                                                  "reference_CRS"};
-
-bool is_digit(char c) {
-  return std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
 
 const Json* find_path(const Json& object, std::initializer_list<const char*> path) {
   const Json* at = &object;

@@ -19,9 +19,6 @@ namespace {
 using zarrcore::find_member;
 using zarrcore::Json;
 
-constexpr const char* kGridMapping = "grid_mapping";
-constexpr const char* kCoordinates = "coordinates";
-
 bool has_member(const Json& attributes, std::string_view prefix) {
   const auto items = attributes.items();
   return std::any_of(items.begin(), items.end(),
@@ -40,13 +37,13 @@ Json without_georeferencing(const Json& attributes) {
   Json others = Json::object();
   for (const auto& [name, value] : attributes.items()) {
     // GDAL's built-in driver writes and reads `gdal:geotransform`.
-    const bool is_georeferencing = name == "_CRS" || name == "_TRANSFORM" || name == kGridMapping ||
-                                   name == "gdal:geotransform" || name == kCoordinateEpoch ||
-                                   name.starts_with("proj:") || name == "geo:proj" ||
-                                   (name == "geo" && find_member(value, "proj") != nullptr) ||
-                                   (name == "crs" && import_crs(value) != nullptr) ||
-                                   (name.starts_with("spatial:") && name != "spatial:dimensions" &&
-                                    name != "spatial:registration");
+    const bool is_georeferencing =
+        name == "_CRS" || name == "_TRANSFORM" || name == cf::kGridMapping ||
+        name == "gdal:geotransform" || name == kCoordinateEpoch || name.starts_with("proj:") ||
+        name == "geo:proj" || (name == "geo" && find_member(value, "proj") != nullptr) ||
+        (name == "crs" && import_crs(value) != nullptr) ||
+        (name.starts_with("spatial:") && name != "spatial:dimensions" &&
+         name != "spatial:registration");
     if (!is_georeferencing) others[name] = value;
   }
   // Of a transform, it is written again with the next one.
@@ -297,16 +294,16 @@ class GeoreferencingWriter {
   // xarray makes a coordinate of the grid mapping, with which rioxarray finds it, only if the
   // attribute `coordinates` names it as well.
   void name_as_coordinate(const std::string& old_mapping, const std::string& mapping) {
-    const std::string* text = zarrcore::find_string(attributes_, kCoordinates);
-    const bool is_text = text != nullptr || !attributes_.contains(kCoordinates);
+    const std::string* text = zarrcore::find_string(attributes_, cf::kCoordinates);
+    const bool is_text = text != nullptr || !attributes_.contains(cf::kCoordinates);
     if ((old_mapping.empty() && mapping.empty()) || !is_text) return;
-    std::vector<std::string> words = cf::words_in(attributes_, kCoordinates);
+    std::vector<std::string> words = cf::words_in(attributes_, cf::kCoordinates);
     std::erase_if(words,
                   [&](const std::string& word) { return word == old_mapping && word != mapping; });
     if (!mapping.empty() && std::ranges::find(words, mapping) == words.end()) {
       words.push_back(mapping);
     }
-    cf::set_words(attributes_, kCoordinates, words);
+    cf::set_words(attributes_, cf::kCoordinates, words);
   }
 
   // Returns the name of the variable.
@@ -324,7 +321,7 @@ class GeoreferencingWriter {
     for (int number = 1; !is_usable(name); ++number) {
       name = "spatial_ref_" + (number == 1 ? array_.name : std::to_string(number));
     }
-    attributes_[kGridMapping] = name;
+    attributes_[cf::kGridMapping] = name;
     const auto node = array_.find_node(name);
     if (!node || node->attributes != wanted) {
       change_.variables.push_back({name, {}, {}, std::move(wanted)});
@@ -335,7 +332,7 @@ class GeoreferencingWriter {
   bool may_name_mapping(const std::string& name) const {
     return array_.find_node && zarrcore::is_valid_segment(name) && name != array_.name &&
            name != array_.x.name && name != array_.y.name &&
-           grid_mapping_variable({{kGridMapping, name}}) == name;
+           grid_mapping_variable({{cf::kGridMapping, name}}) == name;
   }
 
   GeoreferencingConvention convention_;
@@ -351,7 +348,8 @@ class GeoreferencingWriter {
 
 GeoreferencingConvention georeferencing_convention(const Json& array_attributes) {
   if (find_member(array_attributes, "_CRS") != nullptr) return GeoreferencingConvention::gdal;
-  if (find_member(array_attributes, kGridMapping) != nullptr) return GeoreferencingConvention::cf;
+  if (find_member(array_attributes, cf::kGridMapping) != nullptr)
+    return GeoreferencingConvention::cf;
   // The other two may have `spatial:` as well, and copies have the registration alone.
   constexpr const char* kSpatialProj[] = {"proj:", "spatial:transform", "spatial:bbox",
                                           "spatial:dimensions", "spatial:shape"};

@@ -123,7 +123,7 @@ void copy_band_description(GDALRasterBand& source, GDALRasterBand& destination,
   if (color != destination.GetColorInterpretation()) destination.SetColorInterpretation(color);
 }
 
-std::optional<GeoTransform> transform_of(GDALDataset& source) {
+std::optional<GeoTransform> source_transform(GDALDataset& source) {
   GeoTransform transform{};
   const CPLErr found = GDALGetGeoTransform(GDALDataset::ToHandle(&source), transform.data());
   return found == CE_None ? std::optional(transform) : std::nullopt;
@@ -144,7 +144,7 @@ bool leaves_names(const char* item, GDALDataset& source, const RasterView& copy)
 // Copies what must be set before the pixels: nodata becomes the value of missing chunks.
 void copy_description(GDALDataset& source, RasterDataset& destination, const RasterBlocks* blocks) {
   // Without a geotransform, ground control points place the raster, in their own CRS.
-  const bool has_own_crs = source.GetGCPCount() == 0 || transform_of(source);
+  const bool has_own_crs = source.GetGCPCount() == 0 || source_transform(source);
   if (!leaves_names(source.GetMetadataItem(kLongName), source, destination.view())) {
     destination.keep_plain(kLongName);
   }
@@ -210,7 +210,7 @@ bool has_one_bit(GDALDataset& source) {
 }
 
 std::optional<GeoTransform> unrotated_transform(GDALDataset& source) {
-  const auto transform = transform_of(source);
+  const auto transform = source_transform(source);
   const bool is_rotated = transform && ((*transform)[2] != 0 || (*transform)[4] != 0);
   return is_rotated ? std::nullopt : transform;
 }

@@ -29,7 +29,7 @@ using zarrcore::Error;
 
 using Arrays = std::vector<std::shared_ptr<Array>>;
 
-constexpr const char* kAdvice = "; VIRTUAL=AUTO copies such pixels";
+constexpr const char* kPixelAdvice = "; VIRTUAL=AUTO copies such pixels";
 
 // Throws unless the missing chunks of a band (counted from 0) read as its missing blocks.
 void check_gaps(GDALDataset& source, const Array& array, std::uint64_t band) {
@@ -40,7 +40,7 @@ void check_gaps(GDALDataset& source, const Array& array, std::uint64_t band) {
   if (missing == missing_pixel(of_source)) return;
   throw Error("array " + array.GetFullName() + ": band " + std::to_string(band + 1) +
               " of the source lacks blocks, which read as a nodata value that the array has not" +
-              kAdvice);
+              kPixelAdvice);
 }
 
 // `copy` copies the pixels of a block that has no reference; it returns false after a CE_Failure.
@@ -198,7 +198,7 @@ RasterBlocks find_blocks(GDALDataset& source, bool is_in_repository, bool copies
     }
     return blocks;
   } catch (const Error& problem) {
-    throw Error(std::string(problem.what()) + kAdvice);
+    throw Error(std::string(problem.what()) + kPixelAdvice);
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kPam = "PAMDataset";
 constexpr const char* kRootPath = "=PAMDataset";
-constexpr const char* kArray = "ZarrArray";
+constexpr const char* kArrayElement = "ZarrArray";
 constexpr const char* kSubdataset = "Subdataset";
 constexpr std::uint64_t kUsualBytes = std::uint64_t{16} << 10;  // fetched in the first request
 constexpr std::uint64_t kMaxSidecarBytes = std::uint64_t{64} << 20;
@@ -153,7 +153,7 @@ void PamValues::load() {
   const SidecarXml tree = parse_file(sidecar_file(path_), root);
   if (root == nullptr) return;
   for (const CPLXMLNode* child = root->psChild; child != nullptr; child = child->psNext) {
-    if (!is_element(child, kArray)) continue;
+    if (!is_element(child, kArrayElement)) continue;
     values_[CPLGetXMLValue(child, "name", "")] = {number(child, "Scale"), number(child, "Offset")};
   }
 }
@@ -190,9 +190,9 @@ void PamValues::save() {
     tree = new_element(kPam);
     root = tree.get();
   }
-  take_children(root, [](const CPLXMLNode* node) { return is_element(node, kArray); });
+  take_children(root, [](const CPLXMLNode* node) { return is_element(node, kArrayElement); });
   for (const auto& [array, values] : values_) {
-    CPLXMLNode* element = CPLCreateXMLNode(root, CXT_Element, kArray);
+    CPLXMLNode* element = CPLCreateXMLNode(root, CXT_Element, kArrayElement);
     CPLAddXMLAttributeAndValue(element, "name", array.c_str());
     const auto add = [&](const char* name, const std::optional<double>& value) {
       if (value) CPLCreateXMLElementAndValue(element, name, CPLSPrintf("%.17g", *value));

@@ -30,7 +30,7 @@ constexpr unsigned kStore = kDatasetOption;
 constexpr unsigned kRaster = kRasterOption;
 constexpr unsigned kArray = kArrayOption;
 
-constexpr OptionValue kFormats[] = {{"ZARR_V1"}, {"ZARR_V2"}, {"ZARR_V3"}};
+constexpr OptionValue kZarrFormats[] = {{"ZARR_V1"}, {"ZARR_V2"}, {"ZARR_V3"}};
 constexpr OptionValue kInterleaves[] = {{"BAND"}, {"PIXEL"}};
 constexpr OptionValue kOverviews[] = {{"NONE"}, {"AUTO"}};
 constexpr OptionValue kConventions[] = {{"GDAL"}, {"SPATIAL_PROJ"}, {"CF"}};
@@ -64,7 +64,7 @@ std::vector<std::string> registered_ids() {
 
 constexpr Option kOptions[] = {
     // The store: entry/create.cpp.
-    choice("FORMAT", kStore, kFormats, "ZARR_V2", "Zarr version"),
+    choice("FORMAT", kStore, kZarrFormats, "ZARR_V2", "Zarr version"),
     with_alias("CREATE_ZMETADATA", boolean("CREATE_CONSOLIDATED_METADATA", kStore, "YES",
                                            "Write consolidated metadata")),
 

@@ -20,6 +20,7 @@ namespace gdal_zarr {
 namespace {
 
 using zarrcore::Error;
+using zarrcore::is_digit;
 
 // The result of a walk through the nodes.
 struct Collected {
@@ -175,7 +176,6 @@ bool is_before(std::string_view a, std::string_view b) {
     text.remove_prefix(digits.size());
     return digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
   };
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   while (!a.empty() && !b.empty()) {
     if (is_digit(a.front()) && is_digit(b.front())) {
       const std::string_view of_a = take_digits(a);

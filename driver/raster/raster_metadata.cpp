@@ -25,8 +25,6 @@ namespace {
 
 constexpr const char* kAreaOrPoint = "AREA_OR_POINT";
 constexpr const char* kRegistration = "spatial:registration";
-constexpr const char* kGridMapping = "grid_mapping";
-constexpr const char* kCoordinates = "coordinates";
 
 // Returns true if AREA_OR_POINT is stored as the registration of the `spatial:` convention.
 bool has_registration(const Array& array) {
@@ -54,10 +52,14 @@ bool change_registration(Array& array, const char* area_or_point) {
 
 // Attributes of arrays that describe their values or place them, besides those that are not shown.
 // A metadata item of such a name must not do so.
-constexpr const char* kWithMeaning[] = {
-    "_FillValue", "missing_value", "valid_min",  "valid_max",          "valid_range",
-    "units",      "scale_factor",  "crs",        "add_offset",         "_Unsigned",
-    "_TRANSFORM", "geo:proj",      kGridMapping, kColorInterpretation, "_ARRAY_DIMENSIONS"};
+constexpr const char* kWithMeaning[] = {"_FillValue",       "missing_value",
+                                        "valid_min",        "valid_max",
+                                        "valid_range",      "units",
+                                        "scale_factor",     "crs",
+                                        "add_offset",       "_Unsigned",
+                                        "_TRANSFORM",       "geo:proj",
+                                        cf::kGridMapping,   kColorInterpretation,
+                                        "_ARRAY_DIMENSIONS"};
 
 bool has_meaning(const std::string& name) {
   return std::ranges::find(kWithMeaning, name) != std::end(kWithMeaning) ||
@@ -84,11 +86,11 @@ Items parse_items(CSLConstList list) {
 zarrcore::Json without_grid_mapping(zarrcore::Json attributes) {
   const std::string mapping = grid_mapping_variable(attributes);
   if (mapping.empty()) return attributes;
-  attributes.erase(kGridMapping);
-  if (zarrcore::find_string(attributes, kCoordinates) == nullptr) return attributes;
-  std::vector<std::string> words = cf::words_in(attributes, kCoordinates);
+  attributes.erase(cf::kGridMapping);
+  if (zarrcore::find_string(attributes, cf::kCoordinates) == nullptr) return attributes;
+  std::vector<std::string> words = cf::words_in(attributes, cf::kCoordinates);
   std::erase(words, mapping);
-  cf::set_words(attributes, kCoordinates, words);
+  cf::set_words(attributes, cf::kCoordinates, words);
   return attributes;
 }
 
@@ -280,7 +282,7 @@ void RasterDataset::change_metadata(CPLStringList metadata, const char* only) {
     array->change([&](zarrcore::ArrayMetadata& changed) {
       zarrcore::erase_members(changed.attributes, [&](const std::string& name) {
         // Removing all metadata does not remove the georeferencing.
-        return name != kCoordinates && shared.contains(name) && !given.contains(name) &&
+        return name != cf::kCoordinates && shared.contains(name) && !given.contains(name) &&
                !is_as_shown(name);
       });
       for (const auto& [name, value] : items) {

@@ -31,7 +31,7 @@ using zarrcore::Error;
 using zarrcore::Json;
 using zarrcore::TypeKind;
 
-enum class Kind : std::uint8_t {
+enum class TiffKind : std::uint8_t {
   stream,  // of bytes: samples in the file's byte order, after the predictor if there is one
   packed,  // the same without predictors
   image,   // samples themselves
@@ -39,7 +39,7 @@ enum class Kind : std::uint8_t {
 
 struct Compression {
   TiffCompression code;
-  Kind kind;
+  TiffKind kind;
   const char* codec;  // null for none
   // Of GDAL, for a block that is the same and compressed without loss; null if there is none.
   const char* option;
@@ -52,21 +52,23 @@ constexpr const char* kZstdLevel = R"({"level": 9})";
 constexpr const char* kXzStream = R"({"format": 1, "check": -1, "preset": null, "filters": null})";
 
 constexpr Compression kCompressions[] = {
-    {TiffCompression::none, Kind::packed, nullptr, "NONE"},
-    {TiffCompression::lzw, Kind::stream, "numcodecs.imagecodecs_lzw", "LZW"},
-    {TiffCompression::adobe_deflate, Kind::stream, "numcodecs.zlib", "DEFLATE", nullptr,
+    {TiffCompression::none, TiffKind::packed, nullptr, "NONE"},
+    {TiffCompression::lzw, TiffKind::stream, "numcodecs.imagecodecs_lzw", "LZW"},
+    {TiffCompression::adobe_deflate, TiffKind::stream, "numcodecs.zlib", "DEFLATE", nullptr,
      kDeflateLevel},
-    {TiffCompression::deflate, Kind::stream, "numcodecs.zlib", "DEFLATE", nullptr, kDeflateLevel},
-    {TiffCompression::packbits, Kind::packed, "numcodecs.imagecodecs_packbits", "PACKBITS"},
-    {TiffCompression::lzma, Kind::stream, "numcodecs.lzma", "LZMA", nullptr, kXzStream},
-    {TiffCompression::zstd, Kind::stream, "numcodecs.zstd", "ZSTD", nullptr, kZstdLevel},
-    {TiffCompression::jpeg, Kind::image, "numcodecs.imagecodecs_jpeg", nullptr},
-    {TiffCompression::lerc, Kind::image, "numcodecs.imagecodecs_lerc", "LERC", "MAX_Z_ERROR=0"},
-    {TiffCompression::webp, Kind::image, "numcodecs.imagecodecs_webp", "WEBP", "WEBP_LOSSLESS=YES"},
-    {TiffCompression::jpeg2000, Kind::image, "numcodecs.imagecodecs_jpeg2k", nullptr},
-    {TiffCompression::jpegxl, Kind::image, "numcodecs.imagecodecs_jpegxl", "JXL",
+    {TiffCompression::deflate, TiffKind::stream, "numcodecs.zlib", "DEFLATE", nullptr,
+     kDeflateLevel},
+    {TiffCompression::packbits, TiffKind::packed, "numcodecs.imagecodecs_packbits", "PACKBITS"},
+    {TiffCompression::lzma, TiffKind::stream, "numcodecs.lzma", "LZMA", nullptr, kXzStream},
+    {TiffCompression::zstd, TiffKind::stream, "numcodecs.zstd", "ZSTD", nullptr, kZstdLevel},
+    {TiffCompression::jpeg, TiffKind::image, "numcodecs.imagecodecs_jpeg", nullptr},
+    {TiffCompression::lerc, TiffKind::image, "numcodecs.imagecodecs_lerc", "LERC", "MAX_Z_ERROR=0"},
+    {TiffCompression::webp, TiffKind::image, "numcodecs.imagecodecs_webp", "WEBP",
+     "WEBP_LOSSLESS=YES"},
+    {TiffCompression::jpeg2000, TiffKind::image, "numcodecs.imagecodecs_jpeg2k", nullptr},
+    {TiffCompression::jpegxl, TiffKind::image, "numcodecs.imagecodecs_jpegxl", "JXL",
      "JXL_LOSSLESS=YES"},
-    {TiffCompression::jpegxl_1_7, Kind::image, "numcodecs.imagecodecs_jpegxl", "JXL",
+    {TiffCompression::jpegxl_1_7, TiffKind::image, "numcodecs.imagecodecs_jpegxl", "JXL",
      "JXL_LOSSLESS=YES"},
 };
 
@@ -136,14 +138,14 @@ std::vector<CodecMetadata> codecs_of(const TiffDirectory& directory,
   }
   const bool is_lerc = directory.compression == TiffCompression::lerc && directory.bits > 8;
   if (is_lerc && directory.endian == Endian::big) throw Error("its numbers have swapped bytes");
-  const bool is_big =
-      compression.kind != Kind::image && directory.endian == Endian::big && !is_packed(directory);
+  const bool is_big = compression.kind != TiffKind::image && directory.endian == Endian::big &&
+                      !is_packed(directory);
   std::vector<CodecMetadata> codecs{{"bytes", {{"endian", is_big ? "big" : "little"}}}};
   const std::string dtype =
       *zarrcore::format_numpy_type(type, is_big ? Endian::big : Endian::little);
   const std::uint64_t row_samples =
       directory.block_columns * (directory.is_by_pixel ? directory.samples : 1);
-  if (compression.kind == Kind::stream && directory.predictor != 1) {
+  if (compression.kind == TiffKind::stream && directory.predictor != 1) {
     if (directory.predictor > 3 || is_packed(directory)) {
       throw Error("no codec of Zarr undoes predictor " + std::to_string(directory.predictor) +
                   " of TIFF for samples of " + std::to_string(directory.bits) + " bits");
@@ -151,7 +153,7 @@ std::vector<CodecMetadata> codecs_of(const TiffDirectory& directory,
     codecs.push_back({directory.predictor == 2 ? "numcodecs.imagecodecs_delta"
                                                : "numcodecs.imagecodecs_floatpred",
                       {{"shape", nullptr}, {"dtype", dtype}, {"axis", -1}, {"dist", 1}}});
-  } else if (is_packed(directory) && compression.kind != Kind::image) {
+  } else if (is_packed(directory) && compression.kind != TiffKind::image) {
     codecs.push_back(
         {"numcodecs.imagecodecs_packints",
          {{"dtype", dtype}, {"bitspersample", directory.bits}, {"runlen", row_samples}}});
@@ -212,7 +214,7 @@ Buffer padded_strip(const TiffDirectory& directory, GDALDataset& source, std::sp
   // Predictor 3 makes the same bytes of both; libtiff does so in its own order alone.
   const bool is_big = directory.endian == Endian::big && directory.predictor != 3;
   options.SetNameValue("ENDIANNESS", is_big ? "BIG" : "LITTLE");
-  if (compression.kind == Kind::stream) {
+  if (compression.kind == TiffKind::stream) {
     options.SetNameValue("PREDICTOR", std::to_string(directory.predictor).c_str());
   }
   if (compression.lossless != nullptr) options.AddString(compression.lossless);

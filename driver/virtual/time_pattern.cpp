@@ -5,9 +5,12 @@
 
 #include "driver/virtual/cube_array.h"
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
+
+using zarrcore::is_digit;
 
 struct DateParts {
   std::int64_t year = 1970;
@@ -35,10 +38,6 @@ const Code& find_code(char name) {
   const auto* found = std::ranges::find(kCodes, name, &Code::name);
   if (found != std::end(kCodes)) return *found;
   throw zarrcore::Error(std::string("the time pattern has the unknown code %") + name);
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 std::optional<std::int64_t> seconds_of(const DateParts& parts) {

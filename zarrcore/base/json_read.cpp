@@ -27,10 +27,6 @@ bool is_bracket_or_quote(char c) {
   return c == '"' || c == '{' || c == '}' || c == '[' || c == ']';
 }
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 bool is_of_number(char c) {
   return is_digit(c) || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E';
 }

@@ -16,6 +16,11 @@
 
 namespace zarrcore {
 
+// Of ASCII alone, whatever the locale is.
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 // Copies `text` with ASCII letters in lower case.
 std::string lower_case(std::string_view text);
 

@@ -13,6 +13,9 @@
 
 namespace gdal_zarr::cf {
 
+inline constexpr const char* kGridMapping = "grid_mapping";
+inline constexpr const char* kCoordinates = "coordinates";
+
 // Letters and digits in lower case: "WGS 84", "WGS84" and "wgs_84" are one name.
 std::string simplified(std::string_view name);
 

@@ -24,7 +24,7 @@ using zarrcore::Buffer;
 using zarrcore::Error;
 using zarrcore::Json;
 
-constexpr const char* kChunks = ".chunks-";
+constexpr const char* kChunksSuffix = ".chunks-";
 
 // The value as a text of JSON, where bytes that are not ASCII are base64.
 std::string json_value(const Buffer& value) {
@@ -47,7 +47,7 @@ std::vector<std::string> find_side_files(const std::string& path) {
   }
   const std::string stem = is_inside ? path + '/' : path;
   const std::string folder = is_inside ? path : std::string(CPLGetPath(path.c_str()));
-  const std::string start = stem.substr(stem.rfind('/') + 1) + kChunks;
+  const std::string start = stem.substr(stem.rfind('/') + 1) + kChunksSuffix;
   const CPLStringList names(VSIReadDir(folder.empty() ? "." : folder.c_str()));
   Buffer document;
   for (int i = 0; i < names.size(); ++i) {
@@ -58,7 +58,8 @@ std::vector<std::string> find_side_files(const std::string& path) {
       if (file) document = read_bytes(file.get(), 0, file_size(file.get()));
     }
     // A document that had this name before may have left its own.
-    const std::string_view suffix = name.substr(start.size() - std::string_view(kChunks).size());
+    const std::string_view suffix =
+        name.substr(start.size() - std::string_view(kChunksSuffix).size());
     if (is_inside || document.text().find(suffix) != std::string_view::npos) {
       files.push_back(stem.substr(0, stem.rfind('/') + 1).append(name));
     }
@@ -109,7 +110,8 @@ void ReferenceWriter::put_beside(Entry& entry) {
   if (beside_path_.empty()) {
     if (kind_ == ReferenceKind::parquet) VSIMkdir(path_.c_str(), 0755);
     std::random_device random;
-    const std::string name = std::string(kChunks) + CPLSPrintf("%08x%08x", random(), random());
+    const std::string name =
+        std::string(kChunksSuffix) + CPLSPrintf("%08x%08x", random(), random());
     beside_path_ = path_ + (kind_ == ReferenceKind::parquet ? "/" : "") + name;
     beside_.reset(VSIFOpenL(beside_path_.c_str(), "wb"));
   }

@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "zarrcore/base/error.h"
+#include "zarrcore/base/text.h"
 
 namespace gdal_zarr {
 namespace {
 
 using zarrcore::Error;
+using zarrcore::is_digit;
 
 constexpr int kMaxDepth = 32;         // of parentheses, and of templates in templates
 constexpr int kMaxRenderings = 1000;  // of templates, expressions and formats, for one text
@@ -21,10 +23,6 @@ constexpr std::size_t kMaxFormatWidth = 64;
 
 bool is_identifier_start(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-bool is_digit(char c) {
-  return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
 bool is_identifier_character(char c) {
