@@ -141,6 +141,15 @@ TEST(FillValue, OfFloatsAsBits) {
   EXPECT_EQ(parsed("\"0x3e00\"", kFloat16), in_memory(std::uint16_t{0x3e00}));
 }
 
+TEST(FillValue, BinaryDigitsHaveTheWidthOfTheFloat) {
+  EXPECT_EQ(parsed("\"0b0011111000000000\"", kFloat16), in_memory(std::uint16_t{0x3e00}));
+  const DataType bfloat16{TypeKind::floating, 2, 0, FloatFormat::bfloat16};
+  EXPECT_EQ(parsed("\"0b0011111111000000\"", bfloat16), in_memory(std::uint16_t{0x3fc0}));
+  const DataType small{TypeKind::floating, 1, 0, FloatFormat::float8_e5m2};
+  EXPECT_EQ(parsed("\"0b11111111\"", small), bytes_of({0xff}));
+  expect_refused(bfloat16, {"\"0b001111111100000\"", "\"0b" + std::string(64, '0') + "\""});
+}
+
 TEST(FillValue, OfFloatsAsText) {
   EXPECT_EQ(parsed("\"-1.5e3\"", kFloat32), in_memory(-1500.0F));
 }
