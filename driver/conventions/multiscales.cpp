@@ -178,10 +178,10 @@ void index_assets(Multiscales& multiscales) {
 
 // The levels by the convention `multiscales`; an empty list if there are none.
 const Json& layout_of(const Json& group_attributes) {
-  static const Json kNone = Json::array();
+  static const auto& none = *new Json(Json::array());
   const Json* multiscales = find_member(group_attributes, "multiscales");
   const Json* layout = multiscales != nullptr ? find_member(*multiscales, "layout") : nullptr;
-  return layout != nullptr && layout->is_array() ? *layout : kNone;
+  return layout != nullptr && layout->is_array() ? *layout : none;
 }
 
 std::string written_asset(const std::string& asset) {

@@ -134,7 +134,7 @@ void append_thrift(std::string& bytes, const ThriftValue& value) {
 }  // namespace
 
 const ThriftValue& ThriftValue::field(int field_id) const {
-  static const ThriftValue missing;
+  static const auto& missing = *new ThriftValue;
   check_type(*this, ThriftType::structure, ThriftType::structure);
   const auto found = std::find_if(parts.rbegin(), parts.rend(),
                                   [&](const ThriftValue& part) { return part.id == field_id; });
