@@ -14,7 +14,7 @@ namespace {
 
 std::string document() {
   std::string text = R"({"deep": )" + std::string(40, '[') + "1.10" + std::string(40, ']');
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 8; ++i) {
     text +=
         ", \"member " + std::to_string(i) + R"(": {"list": ["a text of some length", NaN, 1e400]})";
   }
