@@ -95,13 +95,11 @@ std::optional<ByteSpan> FlatTable::elements(unsigned field, std::size_t element_
   return elements_at(buffer_, follow(buffer_, place(field)), element_size);
 }
 
-template <>
-std::string_view flat_target(ByteSpan buffer, const std::byte* place) {
+std::string_view flat_text(ByteSpan buffer, const std::byte* place) {
   return text_of(elements_at(buffer, follow(buffer, position_of(buffer, place)), 1));
 }
 
-template <>
-FlatTable flat_target(ByteSpan buffer, const std::byte* place) {
+FlatTable flat_table(ByteSpan buffer, const std::byte* place) {
   return {buffer, follow(buffer, position_of(buffer, place))};
 }
 

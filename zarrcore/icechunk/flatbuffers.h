@@ -137,13 +137,9 @@ class FlatTable {
 
 using FlatTables = FlatVector<FlatTable>;
 
-// The string or table that the offset at a place of the buffer leads to.
-template <typename Element>
-Element flat_target(ByteSpan buffer, const std::byte* place);
-template <>
-std::string_view flat_target(ByteSpan buffer, const std::byte* place);
-template <>
-FlatTable flat_target(ByteSpan buffer, const std::byte* place);
+// The string and the table that the offset at a place of the buffer leads to.
+std::string_view flat_text(ByteSpan buffer, const std::byte* place);
+FlatTable flat_table(ByteSpan buffer, const std::byte* place);
 
 template <typename Element>
 Element FlatVector<Element>::operator[](std::size_t i) const {
@@ -152,8 +148,10 @@ Element FlatVector<Element>::operator[](std::size_t i) const {
     return element;
   } else if constexpr (std::is_arithmetic_v<Element>) {
     return load_integer<Element>(element.data(), Endian::little);
+  } else if constexpr (std::is_same_v<Element, std::string_view>) {
+    return flat_text(buffer_, element.data());
   } else {
-    return flat_target<Element>(buffer_, element.data());
+    return flat_table(buffer_, element.data());
   }
 }
 
