@@ -83,6 +83,43 @@ ArrayMetadata with_long_doubles(ArrayMetadata array, const HierarchyOptions& opt
   return array;
 }
 
+// Throws Error if another program has replaced an array that is about to be opened. If its folder
+// was not known before, consolidated metadata has other documents for it now.
+void Hierarchy::check_is_current(const std::string& path, const ArrayMetadata& array) const {
+  store_->check_node(array.chunk_prefix);
+  if (!is_consolidated() || nodes_.has_changes(path)) return;
+  refresh_copies();
+  if (changes_ == 0) return;
+  const auto now = format_->read_node(documents(), path, NodeKind::array);
+  if (!now || !std::holds_alternative<ArrayMetadata>(*now)) return;  // its chunks are gone as well
+  ArrayMetadata current = std::get<ArrayMetadata>(*now);
+  current.attributes = array.attributes;
+  const std::vector<Document> was = format_->array_documents(array, path);
+  const std::vector<Document> is = format_->array_documents(current, path);
+  if (!std::equal(was.begin(), was.end(), is.begin(), is.end(), [](auto& a, auto& b) {
+        return a.key == b.key && is_same_text(a.content, b.content);
+      })) {
+    throw Error("another program has replaced it; open the store again");
+  }
+}
+
+std::shared_ptr<const Array> Hierarchy::open_array(std::string_view path,
+                                                   std::shared_ptr<Context> context) const {
+  auto metadata = node(path, NodeKind::array);
+  if (metadata == nullptr) metadata = node(path);
+  if (metadata == nullptr) {
+    check_not_denied(path);
+    throw Error(store_->description() + ": there is no node at /" + normalize_path(path));
+  }
+  const std::string name = store_->description() + ": /" + normalize_path(path);
+  const auto* array = std::get_if<ArrayMetadata>(metadata.get());
+  if (array == nullptr) throw Error(name + " is a group, not an array");
+  with_context(name, [&] { check_is_current(normalize_path(path), *array); });
+  ArrayMetadata known = with_context(name, [&] { return with_long_doubles(*array, options_); });
+  return std::make_shared<const Array>(store_, normalize_path(path), std::move(known),
+                                       std::move(context));
+}
+
 std::shared_ptr<const Array> create_array(Hierarchy& hierarchy, const std::string& path,
                                           const NewArray& array, std::shared_ptr<Context> context) {
   ArrayMetadata metadata = with_context(hierarchy.store()->description() + ": /" + path, [&] {

@@ -156,6 +156,14 @@ std::optional<DirectoryListing> list_for_changes(Store& store) {
   }
 }
 
+std::vector<Document> documents_of(const Format& format, const NodeMetadata& metadata,
+                                   const std::string& path) {
+  if (const auto* array = std::get_if<ArrayMetadata>(&metadata)) {
+    return format.array_documents(*array, path);
+  }
+  return format.group_documents(std::get<GroupMetadata>(metadata), path);
+}
+
 void put_document(Store& store, const Format& format, const Document& document) {
   const std::string text = format.document_text(document.content);
   store.put(document.key, std::as_bytes(std::span(text)));

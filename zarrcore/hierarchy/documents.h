@@ -82,6 +82,9 @@ std::vector<std::string> document_keys_below(Store& store, const Format& format,
 // they are not requested.
 std::optional<DirectoryListing> list_for_changes(Store& store);
 
+// The documents of an existing node.
+std::vector<Document> documents_of(const Format& format, const NodeMetadata& metadata,
+                                   const std::string& path);
 void put_document(Store& store, const Format& format, const Document& document);
 
 // Reads the documents for the nodes of a hierarchy. Documents that several nodes need are cached,

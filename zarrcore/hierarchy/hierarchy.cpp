@@ -5,17 +5,10 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/hierarchy/arrays.h"
-#include "zarrcore/hierarchy/consolidated_copies.h"
-#include "zarrcore/hierarchy/documents.h"
+#include "zarrcore/hierarchy/document_writer.h"
 
 namespace zarrcore {
 namespace {
-
-std::optional<NodeKind> kind_of(const std::shared_ptr<const NodeMetadata>& node) {
-  if (node == nullptr) return std::nullopt;
-  return std::holds_alternative<ArrayMetadata>(*node) ? NodeKind::array : NodeKind::group;
-}
 
 // The keys of consolidated metadata at the root, in all formats.
 std::vector<std::string> consolidated_keys() {
@@ -24,6 +17,11 @@ std::vector<std::string> consolidated_keys() {
     if (auto key = format->consolidated_key("")) keys.push_back(std::move(*key));
   }
   return keys;
+}
+
+void check_makes_nodes(const Format& format) {
+  if (format.new_array_rules() != nullptr) return;
+  throw Error("new nodes cannot be written in the format " + std::string(format.name()));
 }
 
 }  // namespace
@@ -207,135 +205,6 @@ bool Hierarchy::has(std::string_view path, NodeKind kind) const {
   return kind_of(node(normalized, kind)) == kind;
 }
 
-bool Hierarchy::prefetch(std::span<const std::string> paths, std::optional<NodeKind> wanted) const {
-  if (!is_slow()) return false;
-  constexpr std::size_t kMaxNodes = 256;  // whose documents are in memory at once
-  for (std::size_t start = 0; start < paths.size(); start += kMaxNodes) {
-    const auto some = paths.subspan(start, std::min(kMaxNodes, paths.size() - start));
-    const auto request_for = [&](std::optional<NodeKind> kind) {
-      std::vector<std::string> keys;
-      for (const std::string& path : some) {
-        if (nodes_.find(path)) continue;
-        for (std::string& key : format_->keys_to_read(path, kind)) keys.push_back(std::move(key));
-      }
-      return request(std::move(keys));
-    };
-    // Most nodes are arrays. To change them, fewer requests count more than fewer round trips.
-    const bool is_array_first = !wanted && options_.is_writable;
-    const auto kept_first = request_for(is_array_first ? NodeKind::array : wanted);
-    if (is_array_first) prefetch_arrays(some);
-    const auto answers = is_array_first ? request_for(wanted) : DocumentRequests::AnswerScope();
-    for (const std::string& path : some) prefetch_node(path, wanted);
-  }
-  return true;
-}
-
-void Hierarchy::prefetch_arrays(std::span<const std::string> paths) const {
-  for (const std::string& path : paths) {
-    if (nodes_.find(path)) continue;
-    try {
-      auto found = format_->read_node(reader_.source(), path, NodeKind::array);
-      if (found) nodes_.add(path, std::move(*found));
-    } catch (const Error&) {
-      // Opening the node reports the error.
-    }
-  }
-}
-
-// Opening the node reports errors.
-void Hierarchy::prefetch_node(const std::string& path, std::optional<NodeKind> wanted) const {
-  try {
-    node(path, wanted);
-  } catch (const Error&) {
-  }
-}
-
-// Leaves out names that no node may have, which are reported once: other folders may have such
-// names.
-std::vector<std::string> Hierarchy::listed_names(const DocumentSource& source,
-                                                 const std::string& group) const {
-  std::vector<std::string> names = format_->child_names(source, group);
-  std::erase_if(names, [&](const std::string& name) {
-    const std::string_view problem = format_->name_problem(name);
-    if (problem.empty()) return false;
-    const std::string path = join_path(group, name);
-    const auto keys = format_->node_keys(path);
-    const bool is_node = std::any_of(keys.begin(), keys.end(),
-                                     [&](const std::string& key) { return source.has(key); });
-    bool is_new = false;
-    {
-      const std::lock_guard lock(mutex_);
-      is_new = is_node && skipped_.insert(path).second;
-    }
-    if (is_new) {
-      options_.on_problem("/" + path +
-                          " is not listed because of its name: " + std::string(problem));
-    }
-    return true;
-  });
-  return names;
-}
-
-// The listed names, with their nodes read in advance where that saves waiting.
-std::vector<std::string> Hierarchy::prefetched_names(const DocumentSource& source,
-                                                     const std::string& group) const {
-  std::vector<std::string> names = listed_names(source, group);
-  std::vector<std::string> paths;
-  paths.reserve(names.size());
-  for (const std::string& name : names) paths.push_back(join_path(group, name));
-  prefetch(paths, std::nullopt);
-  return names;
-}
-
-std::vector<std::string> Hierarchy::child_names(std::string_view path, NodeKind kind) const {
-  const std::string group = normalize_path(path);
-  const DocumentSource source = documents();
-  std::vector<std::string> names;
-  if (group.empty() && kind == NodeKind::array) {
-    try {
-      if (root_array() != nullptr) names.emplace_back();
-    } catch (const Error&) {
-      names.emplace_back();  // opening it reports the error
-    }
-  }
-  for (std::string& name : prefetched_names(source, group)) {
-    const std::string child = join_path(group, name);
-    std::optional<NodeKind> found = is_slow() ? kind_of(nodes_.find(child)) : std::nullopt;
-    try {
-      if (!found) found = format_->find_kind(source, child);
-      if (!found) found = kind_of(node(child));
-    } catch (const Error&) {
-      found = NodeKind::array;  // opening it reports the error
-    }
-    if (found == kind) names.push_back(std::move(name));
-  }
-  return names;
-}
-
-std::vector<Child> Hierarchy::children(std::string_view path) const {
-  const std::string group = normalize_path(path);
-  std::vector<Child> children;
-  if (group.empty()) {
-    try {
-      if (root_array() != nullptr) children.push_back({{}, Child::Kind::array, {}});
-    } catch (const Error& error) {
-      children.push_back({{}, Child::Kind::broken, error.what()});
-    }
-  }
-  for (std::string& name : prefetched_names(documents(), group)) {
-    try {
-      if (const auto metadata = node(join_path(group, name))) {
-        const bool is_array = std::holds_alternative<ArrayMetadata>(*metadata);
-        children.push_back(
-            {std::move(name), is_array ? Child::Kind::array : Child::Kind::group, {}});
-      }
-    } catch (const Error& error) {
-      children.push_back({std::move(name), Child::Kind::broken, error.what()});
-    }
-  }
-  return children;
-}
-
 std::string Hierarchy::denied(std::string_view path) const {
   return reader_.denied(normalize_path(path));
 }
@@ -347,21 +216,174 @@ void Hierarchy::check_not_denied(std::string_view path) const {
                      ": " + reason);
 }
 
-std::shared_ptr<const Array> Hierarchy::open_array(std::string_view path,
-                                                   std::shared_ptr<Context> context) const {
-  auto metadata = node(path, NodeKind::array);
-  if (metadata == nullptr) metadata = node(path);
-  if (metadata == nullptr) {
-    check_not_denied(path);
-    throw Error(store_->description() + ": there is no node at /" + normalize_path(path));
+// Restores consolidated metadata that another program has left out of date. If that fails, the
+// next program tries it. Where each request waits, groups around the store are left to the first
+// change of a node.
+void Hierarchy::restore_at_opening() {
+  if (!store_->traits().read_only_reason.empty() || !format_->read_only_reason().empty()) return;
+  try {
+    const bool has_note =
+        is_slow() ? ConsolidatedCopies::has_note_in(*store_) : writer().has_note();
+    if (!has_note) return;
+    const auto lock = writer().lock();
+    writer_->restore();
+  } catch (const Error& error) {
+    options_.on_problem(std::string("consolidated metadata: ") + error.what());
   }
-  const std::string name = store_->description() + ": /" + normalize_path(path);
-  const auto* array = std::get_if<ArrayMetadata>(metadata.get());
-  if (array == nullptr) throw Error(name + " is a group, not an array");
-  with_context(name, [&] { check_is_current(normalize_path(path), *array); });
-  ArrayMetadata known = with_context(name, [&] { return with_long_doubles(*array, options_); });
-  return std::make_shared<const Array>(store_, normalize_path(path), std::move(known),
-                                       std::move(context));
+}
+
+DocumentWriter& Hierarchy::writer() {
+  if (!options_.is_writable) throw Error("it was opened for reading only");
+  if (!writer_) {
+    writer_ = std::make_unique<DocumentWriter>(store_, *format_, reader_, copied_, nodes_,
+                                               options_.on_problem, options_.run_together);
+  }
+  return *writer_;
+}
+
+void Hierarchy::create_root(const NodeMetadata& root) {
+  with_context(store_->description(), [&] {
+    check_makes_nodes(*format_);
+    is_new_ = is_new_store();
+    const auto documents = writer().new_documents(root, "");
+    const auto lock = writer_->lock();
+    const bool is_empty = is_new_ && !writer_->has_groups_around();
+    if (!is_empty) writer_->remove_copies({""});
+    writer_->put(documents);
+    // A single array does not need it.
+    const bool is_group = std::holds_alternative<GroupMetadata>(root);
+    if (!options_.use_consolidated || !is_group) return;
+    writer_->want_root(is_empty ? documents : std::vector<Document>());
+  });
+  nodes_.replace("", root);
+}
+
+// One listing can show that the store is empty. It counts as empty until the root has been created.
+// Throws Error if there is a node at the root.
+bool Hierarchy::is_new_store() {
+  store_->use_listings();
+  if (store_->is_known_absent("")) {
+    kept_until_opened_ = keep_listings();
+    reader_.set_root_listing({});
+    return true;
+  }
+  for (const Format* other : formats()) {
+    if (other->read_node(reader_.source(), "")) throw Error("a Zarr already exists here");
+  }
+  reader_.forget_root();
+  return false;
+}
+
+void Hierarchy::create_node(const std::string& path, NodeMetadata metadata) {
+  const std::lock_guard one_at_a_time(change_mutex_);
+  if (auto* array = std::get_if<ArrayMetadata>(&metadata)) {
+    array->chunk_prefix = format_->node_prefixes(path).back();
+  }
+  with_context(name_of(path), [&] {
+    check_makes_nodes(*format_);
+    const auto lock = writer().lock();
+    check_is_new(path);
+    const auto documents = writer_->new_documents(metadata, path);
+    writer_->change({std::string(parent_path(path))}, [&] { writer_->put_new(path, documents); });
+  });
+  nodes_.replace(path, std::move(metadata));
+}
+
+void Hierarchy::check_is_new(const std::string& path) const {
+  check_key(path);
+  const std::string_view name = last_segment(path);
+  if (format_->is_document(name)) throw Error("a metadata document of the format has this name");
+  if (const std::string_view problem = format_->name_problem(name); !problem.empty()) {
+    throw Error("\"" + std::string(name) +
+                "\" is not a valid name of a node: " + std::string(problem));
+  }
+  const std::string group(parent_path(path));
+  const auto parent = node(group);
+  if (!parent || !std::holds_alternative<GroupMetadata>(*parent)) {
+    throw Error("the group /" + group + " does not exist");
+  }
+  // Another program may have removed a group that is known.
+  if (!is_new_ && !writer_->has_documents(group) && !read_copied_node(group) &&
+      !read_stored_node(stored_documents(*store_), *format_, group).metadata) {
+    throw Error("the group /" + group + " has been removed");
+  }
+  const bool is_known = nodes_.find(path) != nullptr;
+  // Most formats have the documents of a node below its path.
+  const std::vector<std::string> prefixes = format_->node_prefixes(path);
+  const auto is_taken = [&] {
+    return std::ranges::any_of(prefixes,
+                               [&](const auto& prefix) { return store_->has_prefix(prefix); }) ||
+           (prefixes.size() > 1 && writer_->has_documents(path));
+  };
+  if (!is_known && (is_new_ || !is_taken())) return;
+  for (const std::string& key : format_->node_keys(path)) store_->refresh(key);
+  if (is_known || node(path)) throw Error("a node of this name already exists");
+  throw Error("something else than a node exists here");
+}
+
+void Hierarchy::erase_documents() {
+  store_->erase_all(document_keys_below(*store_, *format_, ""));
+}
+
+void Hierarchy::erase_nodes(std::span<const std::string> paths) {
+  const std::lock_guard one_at_a_time(change_mutex_);
+  const auto is_erased = [&](const std::string& node) {
+    return std::ranges::any_of(paths,
+                               [&](const std::string& path) { return is_at_or_below(node, path); });
+  };
+  with_context(paths.size() == 1 ? name_of(paths.front()) : store_->description(), [&] {
+    std::ranges::for_each(paths, check_key);
+    const auto lock = writer().lock();
+    std::erase_if(updated_, [&](const auto& node) { return is_erased(node.first); });
+    std::vector<std::string> groups;
+    for (const std::string& path : paths) groups.emplace_back(parent_path(path));
+    writer_->change(groups, [&] {
+      std::exception_ptr first_error;
+      for (const std::string& path : paths) {
+        try {
+          writer_->erase(path);
+        } catch (const Error&) {
+          if (!first_error) first_error = std::current_exception();
+        }
+      }
+      if (first_error) std::rethrow_exception(first_error);
+    });
+  });
+}
+
+void Hierarchy::rename_node(const std::string& path, const std::string& name) {
+  const std::lock_guard one_at_a_time(change_mutex_);
+  with_context(name_of(path), [&] {
+    check_key(path);
+    if (!is_valid_segment(name)) throw Error("a node cannot be named \"" + name + '"');
+    const std::string target = join_path(parent_path(path), name);
+    const auto lock = writer().lock();
+    with_context("renaming to " + name, [&] { check_is_new(target); });
+    std::vector<std::string> updated;
+    std::vector<std::string> groups{std::string(parent_path(path))};
+    for (const auto& [node, base] : updated_) {
+      if (!is_at_or_below(node, path)) continue;
+      updated.push_back(node);
+      groups.push_back(group_of(node));
+    }
+    writer_->change(groups, [&] {
+      for (const std::string& node : updated) put_updated(node);
+      writer_->rename(path, target);
+    });
+  });
+}
+
+bool Hierarchy::exchange_nodes(const std::string& path, const std::string& other) {
+  // Documents and chunks would be two operations.
+  if (format_->node_prefixes(path) != std::vector{path}) return false;
+  const std::lock_guard one_at_a_time(change_mutex_);
+  return with_context(name_of(path), [&] {
+    const auto lock = writer().lock();
+    bool are_exchanged = false;
+    writer_->change({std::string(parent_path(path))},
+                    [&] { are_exchanged = writer_->exchange(path, other); });
+    return are_exchanged;
+  });
 }
 
 }  // namespace zarrcore

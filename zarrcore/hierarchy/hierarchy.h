@@ -71,7 +71,7 @@ struct Child {
   std::string problem;  // if broken: why
 };
 
-class ConsolidatedCopies;
+class DocumentWriter;
 
 class ZARRCORE_API Hierarchy {
  public:
@@ -199,30 +199,18 @@ class ZARRCORE_API Hierarchy {
   std::vector<std::string> prefetched_names(const DocumentSource& source,
                                             const std::string& group) const;
 
-  // node_changes.cpp and node_metadata.cpp have what follows. The name of a node, for messages:
+  // The name of a node, for messages.
   std::string name_of(const std::string& path) const {
     return store_->description() + ": /" + path;
   }
+  // Throws Error if the hierarchy is not writable.
+  DocumentWriter& writer();
   void restore_at_opening();
-  ConsolidatedCopies& consolidated_copies();
-  void remove_copies(const std::vector<std::string>& groups);
-  void change_documents(const std::vector<std::string>& groups,
-                        const std::function<void()>& change);
   bool is_new_store();
   void create_root(const NodeMetadata& root);
   void check_is_new(const std::string& path) const;
-  bool has_documents(const std::string& path) const;
-  std::vector<Document> documents_of(const NodeMetadata& metadata, const std::string& path) const;
-  std::vector<Document> new_documents_of(const NodeMetadata& metadata,
-                                         const std::string& path) const;
-  void put_documents(const std::vector<Document>& documents);
-  void put_new_documents(const std::string& path, const std::vector<Document>& documents);
   void put_updated(const std::string& path);
   std::string group_of(const std::string& path) const;
-  void erase_values(const std::string& path);
-  void rename_values(const std::string& path, const std::string& target);
-  void forget_after(const std::string& path, const std::function<void()>& remove);
-  void forget(const std::string& path);
 
   std::shared_ptr<Store> store_;
   HierarchyOptions options_;
@@ -233,12 +221,11 @@ class ZARRCORE_API Hierarchy {
   mutable NodeCache nodes_;
   std::shared_ptr<void> kept_until_opened_;  // listings
 
-  std::mutex change_mutex_;                                  // held during a change
-  std::unique_ptr<ConsolidatedCopies> consolidated_copies_;  // null until it is needed
+  std::mutex change_mutex_;                 // held during a change
+  std::unique_ptr<DocumentWriter> writer_;  // null until it is needed
   // Nodes with updated metadata, with the metadata that was last read or put.
   std::map<std::string, std::shared_ptr<const NodeMetadata>, std::less<>> updated_;
-  bool lacks_copies_ = false;  // true if consolidated metadata may have been removed
-  bool is_new_ = false;        // true if everything in the store was put by this object
+  bool is_new_ = false;  // true if everything in the store was put by this object
 
   // How often all nodes had to be read again.
   mutable std::atomic<std::uint64_t> changes_ = 0;

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "zarrcore/base/path.h"
@@ -18,6 +19,12 @@
 #include "zarrcore/metadata/format.h"
 
 namespace zarrcore {
+
+// Nullopt if there is no node.
+inline std::optional<NodeKind> kind_of(const std::shared_ptr<const NodeMetadata>& node) {
+  if (node == nullptr) return std::nullopt;
+  return std::holds_alternative<ArrayMetadata>(*node) ? NodeKind::array : NodeKind::group;
+}
 
 // Safe to use from several threads at once. Paths are normalized.
 class NodeCache {

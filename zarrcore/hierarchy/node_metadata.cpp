@@ -13,8 +13,7 @@
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
-#include "zarrcore/hierarchy/consolidated_copies.h"
-#include "zarrcore/hierarchy/documents.h"
+#include "zarrcore/hierarchy/document_writer.h"
 #include "zarrcore/hierarchy/hierarchy.h"
 
 namespace zarrcore {
@@ -149,7 +148,7 @@ void Hierarchy::update_node(const std::string& path, const std::function<void(No
   const std::lock_guard one_at_a_time(change_mutex_);
   const auto old = node(path);
   with_context(name_of(path), [&] {
-    consolidated_copies();
+    writer();
     if (!old) throw Error("the node does not exist");
     if (wanted == NodeKind::array && std::holds_alternative<GroupMetadata>(*old)) {
       throw Error("the metadata of an array that is also a group cannot be changed");
@@ -162,7 +161,7 @@ void Hierarchy::update_node(const std::string& path, const std::function<void(No
         [&](auto& node) {
           Json all = std::exchange(node.attributes, Json::object());
           if (!all.empty()) node.attributes[all.begin().key()] = all.begin().value();
-          documents_of(metadata, path);
+          documents_of(*format_, metadata, path);
           node.attributes = std::move(all);
         },
         metadata);
@@ -198,14 +197,14 @@ void Hierarchy::flush_node(const std::string& path) {
   const std::lock_guard one_at_a_time(change_mutex_);
   if (!updated_.contains(path)) return;
   with_context(store_->description(), [&] {
-    const auto lock = consolidated_copies().lock();
-    change_documents({group_of(path)}, [&] { put_updated(path); });
+    const auto lock = writer().lock();
+    writer_->change({group_of(path)}, [&] { put_updated(path); });
   });
 }
 
 void Hierarchy::flush() {
   const std::lock_guard one_at_a_time(change_mutex_);
-  if (updated_.empty() && !lacks_copies_) return;
+  if (updated_.empty() && !(writer_ && writer_->lacks_copies())) return;
   with_context(store_->description(), [&] {
     std::vector<std::string> paths;
     std::vector<std::string> groups;
@@ -213,8 +212,8 @@ void Hierarchy::flush() {
       paths.push_back(path);
       groups.push_back(group_of(path));
     }
-    const auto lock = consolidated_copies().lock();
-    if (!groups.empty()) remove_copies(groups);
+    const auto lock = writer().lock();
+    if (!groups.empty()) writer_->remove_copies(groups);
     std::exception_ptr first_error;
     const auto attempt = [&](const auto& action) {
       try {
@@ -224,10 +223,7 @@ void Hierarchy::flush() {
       }
     };
     for (const std::string& path : paths) attempt([&] { put_updated(path); });
-    attempt([&] {
-      consolidated_copies_->restore();
-      lacks_copies_ = false;
-    });
+    attempt([&] { writer_->restore(); });
     if (first_error) std::rethrow_exception(first_error);
   });
 }
@@ -236,9 +232,8 @@ void Hierarchy::remove_consolidated(const std::vector<std::string>& groups) {
   {
     const std::lock_guard one_at_a_time(change_mutex_);
     with_context(store_->description() + ": consolidated metadata", [&] {
-      const auto lock = consolidated_copies().lock();
-      remove_copies(groups);
-      consolidated_copies_->forget(groups);
+      const auto lock = writer().lock();
+      writer_->remove_consolidated(groups);
     });
   }
   flush();
@@ -248,15 +243,13 @@ void Hierarchy::consolidate(const std::vector<std::string>& groups) {
   {
     const std::lock_guard one_at_a_time(change_mutex_);
     with_context(store_->description() + ": consolidated metadata", [&] {
-      ConsolidatedCopies& consolidated = consolidated_copies();
+      writer();
       if (!has("", NodeKind::group)) throw Error("there is no group at the root");
       if (!format_->consolidated_key("")) {
         throw Error("the format " + std::string(format_->name()) + " has none");
       }
-      const auto lock = consolidated.lock();
-      remove_copies(groups);
-      consolidated.forget_content();
-      if (std::ranges::find(groups, "") != groups.end()) consolidated.want_root({});
+      const auto lock = writer_->lock();
+      writer_->consolidate(groups);
     });
   }
   flush();
@@ -266,8 +259,8 @@ void Hierarchy::consolidate(const std::vector<std::string>& groups) {
 void Hierarchy::put_updated(const std::string& path) {
   with_context('/' + path, [&] {
     const auto changed = node(path);
-    const auto before = documents_of(*updated_.at(path), path);
-    const auto after = documents_of(*changed, path);
+    const auto before = documents_of(*format_, *updated_.at(path), path);
+    const auto after = documents_of(*format_, *changed, path);
     // Other programs may have put those that did not exist.
     for (const Document& document : before) store_->refresh(document.key);
     const StoredNode in_store = read_stored_node(stored_documents(*store_), *format_, path);
@@ -275,7 +268,7 @@ void Hierarchy::put_updated(const std::string& path) {
     const auto& current = in_store.metadata;
     if (!current) throw Error(after.front().key + " is missing: another program has removed it");
     if (current->index() != changed->index()) throw Error("another program has replaced it");
-    std::vector<Document> documents = documents_of(*current, path);
+    std::vector<Document> documents = documents_of(*format_, *current, path);
     const bool is_whole = format_->has_whole_documents();
     const DocumentMerge merge(options_.merged_by_element);
     DocumentMap merged;
@@ -296,7 +289,7 @@ void Hierarchy::put_updated(const std::string& path) {
       const auto it = stored.find(document.key);
       return it != stored.end() && is_same_text(it->second, document.content);
     });
-    put_documents(documents);
+    writer_->put(documents);
     nodes_.replace(path, std::move(*result));
   });
   updated_.erase(path);
@@ -325,26 +318,6 @@ void Hierarchy::refresh_copies() const {
   if (!copied_.read_again(*format_, reader_.source(), !reader_.is_slow())) return;
   const std::lock_guard lock(mutex_);
   copies_read_after_ = ++changes_;
-}
-
-// Throws Error if another program has replaced an array that is about to be opened. If its folder
-// was not known before, consolidated metadata has other documents for it now.
-void Hierarchy::check_is_current(const std::string& path, const ArrayMetadata& array) const {
-  store_->check_node(array.chunk_prefix);
-  if (!is_consolidated() || nodes_.has_changes(path)) return;
-  refresh_copies();
-  if (changes_ == 0) return;
-  const auto now = format_->read_node(documents(), path, NodeKind::array);
-  if (!now || !std::holds_alternative<ArrayMetadata>(*now)) return;  // its chunks are gone as well
-  ArrayMetadata current = std::get<ArrayMetadata>(*now);
-  current.attributes = array.attributes;
-  const std::vector<Document> was = format_->array_documents(array, path);
-  const std::vector<Document> is = format_->array_documents(current, path);
-  if (!std::equal(was.begin(), was.end(), is.begin(), is.end(), [](auto& a, auto& b) {
-        return a.key == b.key && is_same_text(a.content, b.content);
-      })) {
-    throw Error("another program has replaced it; open the store again");
-  }
 }
 
 void Hierarchy::refresh_node(std::string_view path) const {
