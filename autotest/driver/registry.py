@@ -240,7 +240,7 @@ def of_numcodecs(name, config, values, form, is_v2):
 
 def can_encode(name, chunk):
     """False of zfpy where numcodecs was built without it, as in Debian 13."""
-    return isinstance(chunk, bytes) or name in numcodecs.registry.codec_registry or name != "zfpy"
+    return name != "zfpy" or isinstance(chunk, bytes) or name in numcodecs.registry.codec_registry
 
 
 NUMCODECS_ENTRIES = [of_numcodecs(*row, is_v2) for row in OF_NUMCODECS for is_v2 in (True, False)

@@ -311,8 +311,7 @@ GribOptions::Variable read_variable(const Json& configuration) {
 
 // Kerchunk's codec. Its `dtype` is the type of the decoded bytes.
 zarrcore::Codec make_grib(const Json& configuration, const ChunkSpec& spec) {
-  const Json* dtype = zarrcore::find_member(configuration, "dtype");
-  if (dtype != nullptr && !dtype->is_null()) {
+  if (const Json* dtype = zarrcore::find_value(configuration, "dtype")) {
     const bool is_single = *dtype == "float32" || *dtype == "<f4" || *dtype == "f4";
     const bool is_double = *dtype == "float64" || *dtype == "<f8" || *dtype == "f8";
     if (!(is_single && spec.data_type.item_size == 4) &&

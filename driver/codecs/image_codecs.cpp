@@ -351,8 +351,8 @@ zarrcore::Codec make_image(const ImageFormat& format, const Json& configuration,
   // The first image is decoded. Other members that change what decoding gives are read above; the
   // rest is for encoding.
   for (const char* key : {"index", "asrgb", "planar", "mipmap", "fp2int"}) {
-    const Json* value = zarrcore::find_member(configuration, key);
-    const bool is_default = value == nullptr || value->is_null() || *value == false ||
+    const Json* value = zarrcore::find_value(configuration, key);
+    const bool is_default = value == nullptr || *value == false ||
                             (value->is_number_integer() && *value == 0) ||
                             (format.name == "bmp" && *value == true);
     if (!is_default) {

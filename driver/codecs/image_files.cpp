@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/text.h"

@@ -36,8 +36,8 @@ JpegColors colors_option(const Json& configuration, std::string_view key) {
       {"YCBCR", JpegColors::ycbcr},     {"CMYK", JpegColors::cmyk},
       {"SEPARATED", JpegColors::cmyk},  {"YCCK", JpegColors::ycck},
   };
-  const Json* value = zarrcore::find_member(configuration, key);
-  if (value == nullptr || value->is_null()) return JpegColors::unknown;
+  const Json* value = zarrcore::find_value(configuration, key);
+  if (value == nullptr) return JpegColors::unknown;
   if (value->is_number_integer() && *value >= 0 && *value <= 5) {
     return static_cast<JpegColors>(value->get<int>());
   }

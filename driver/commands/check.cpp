@@ -127,8 +127,8 @@ void Conventions::check_geozarr(const std::string& node, const Json& attributes)
     return std::ranges::all_of(json, [](const Json& item) { return item.is_number(); });
   };
   const auto demand = [&](const char* name, const char* form, const auto& is_right) {
-    const Json* const value = zarrcore::find_member(attributes, name);
-    if (value != nullptr && !value->is_null() && !is_right(*value)) {
+    const Json* const value = zarrcore::find_value(attributes, name);
+    if (value != nullptr && !is_right(*value)) {
       add(node, std::string(name) + " is not " + form);
     }
   };

@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "driver/commands/command.h"
 #include "zarrcore/check/store_check.h"

@@ -98,8 +98,8 @@ GroundControlPoint parse_point(const Json& feature) {
 // With `warns`, reports a transform that is for another shape.
 bool is_for_shape(const Evidence& evidence, const EvidenceScope& scope, const RasterAxes& axes,
                   const char* key, bool warns = true) {
-  const Json* stated = find_member(*scope.attributes, key);
-  if (stated == nullptr || stated->is_null()) {
+  const Json* stated = zarrcore::find_value(*scope.attributes, key);
+  if (stated == nullptr) {
     return scope.shape != EvidenceScope::Shape::matching;
   }
   const Json own = Json::array({evidence.axes[axes.y].size, evidence.axes[axes.x].size});

@@ -121,8 +121,8 @@ CrsPtr crs_from_eopf(const Json& root_attributes, const std::string& store_name)
   std::vector<std::pair<const Json*, CrsPtr (*)(const Json&)>> statements;
   const auto add = [&](const Json* object, std::initializer_list<const char*> keys, auto import) {
     for (const char* key : keys) {
-      const Json* value = object != nullptr ? find_member(*object, key) : nullptr;
-      if (value != nullptr && !value->is_null()) statements.emplace_back(value, import);
+      const Json* value = object != nullptr ? zarrcore::find_value(*object, key) : nullptr;
+      if (value != nullptr) statements.emplace_back(value, import);
     }
   };
   const Json* root = &root_attributes;
@@ -130,7 +130,7 @@ CrsPtr crs_from_eopf(const Json& root_attributes, const std::string& store_name)
   add(properties, {"proj:epsg", "proj:code"}, crs_of_code);
   add(root, {"proj:epsg", "epsg"}, crs_of_code);
   if (root->is_object()) {
-    for (const Json& member : *root) add(&member, {"proj:epsg", "epsg"}, crs_of_code);
+    for (const Json& item : *root) add(&item, {"proj:epsg", "epsg"}, crs_of_code);
   }
   add(find_member(*root, "other_metadata"), kCodesOfProducts, crs_of_code);
   add(find_path(*root, {"stac_discovery", "geometry", "crs", "properties"}), {"code"}, crs_of_code);

@@ -134,8 +134,7 @@ std::optional<GeoTransform> proj_transform(const Json& attributes) {
 bool proj_denies_crs(const Json& attributes) {
   const Json* code = find_member(attributes, "proj:code");
   return code != nullptr && std::all_of(std::begin(kKeys), std::end(kKeys), [&](const char* key) {
-           const Json* value = find_member(attributes, key);
-           return value == nullptr || value->is_null();
+           return zarrcore::find_value(attributes, key) == nullptr;
          });
 }
 
@@ -149,10 +148,10 @@ void write_proj(Json& attributes, const OGRSpatialReference& crs) {
 }
 
 std::optional<GeoTransform> spatial_transform(const Json& attributes) {
-  const Json* transform = find_member(attributes, "spatial:transform");
-  if (transform == nullptr || transform->is_null()) return std::nullopt;
-  if (const Json* type = find_member(attributes, "spatial:transform_type");
-      type != nullptr && !type->is_null() && *type != "affine") {
+  const Json* transform = zarrcore::find_value(attributes, "spatial:transform");
+  if (transform == nullptr) return std::nullopt;
+  if (const Json* type = zarrcore::find_value(attributes, "spatial:transform_type");
+      type != nullptr && *type != "affine") {
     return std::nullopt;
   }
   const auto result = transform->size() == 6 ? affine_transform(*transform) : std::nullopt;
@@ -178,8 +177,7 @@ std::string area_or_point(const Json& attributes) {
     return *registration == Registration::node ? "Point" : "Area";
   }
   const auto has = [&](const char* name) {
-    const Json* member = find_member(attributes, name);
-    return member != nullptr && !member->is_null();
+    return zarrcore::find_value(attributes, name) != nullptr;
   };
   if (has("spatial:registration")) return "";
   const Json list = declarations(attributes);

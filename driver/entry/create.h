@@ -116,6 +116,10 @@ void check_copies_no_references(CSLConstList options);
 GDALDataset* copy_references(const char* name, GDALDataset& source, CSLConstList options,
                              GDALProgressFunc progress, void* progress_data);
 
+// Removes an array with its overviews, its masks, and the coordinates that no other array of its
+// group uses. Throws zarrcore::Error.
+void erase_raster(Session& session, const std::string& node_path);
+
 // Whole stores.
 
 // GDAL's entry points; see GDALDriver::pfnDelete, pfnRename and pfnCopyFiles. They act on the path
@@ -147,9 +151,5 @@ void remove_older_sidecar(const std::string& path);
 // repository, which may exist. The caller ends the session's opening by Session::end_opening().
 std::shared_ptr<Session> create_session(const std::string& path, const CreationOptions& options,
                                         const char* advice);
-
-// Removes an array with its overviews, its masks, and the coordinates that no other array of its
-// group uses. Throws zarrcore::Error.
-void erase_raster(Session& session, const std::string& node_path);
 
 }  // namespace gdal_zarr

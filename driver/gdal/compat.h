@@ -1,13 +1,8 @@
 // Differences between the GDAL versions that the driver builds against (3.6 to 3.13).
 #pragma once
 
-#include <cpl_vsi_virtual.h>
 #include <gdal_priv.h>
 #include <gdal_version.h>
-
-#include <memory>
-#include <string>
-#include <utility>
 
 #define GDAL_ZARR_AT_LEAST(major, minor) (GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(major, minor, 0))
 
@@ -62,24 +57,6 @@ inline constexpr GDALDataType kCFloat16 = GDT_CFloat32;
 // A type that holds the values of both. GDAL's union of CFloat16 and itself is CFloat32.
 inline GDALDataType union_of_types(GDALDataType a, GDALDataType b) {
   return a == b ? a : GDALDataTypeUnion(a, b);
-}
-
-// A unique pointer in newer versions of GDAL.
-using OpenedFile =
-    decltype(std::declval<VSIFilesystemHandler&>().Open("", "", false, CSLConstList()));
-
-// Gives names that begin with `prefix` to a new Handler(arguments…). GDAL's manager owns handlers;
-// newer versions take a shared pointer.
-template <typename Handler, typename Manager = VSIFileManager, typename... Arguments>
-void install_file_system(const std::string& prefix, Arguments&&... arguments) {
-  if constexpr (requires {
-                  Manager::InstallHandler(prefix, std::shared_ptr<VSIFilesystemHandler>());
-                }) {
-    Manager::InstallHandler(prefix,
-                            std::make_shared<Handler>(std::forward<Arguments>(arguments)...));
-  } else {
-    Manager::InstallHandler(prefix, new Handler(std::forward<Arguments>(arguments)...));
-  }
 }
 
 }  // namespace gdal_zarr

@@ -258,7 +258,7 @@ void DimensionCatalog::prefetch_variables(const std::string& array_path,
     if (names.empty()) return;
     for (const std::string& name : names) paths.push_back(join_path(group, name));
     const bool is_slow = session_.hierarchy().prefetch(paths, zarrcore::NodeKind::array);
-    if (!is_slow) return;
+    if (!is_slow || group.empty()) return;
     paths.clear();
     std::erase_if(names, [&](const std::string& name) {
       return session_.array_metadata(join_path(group, name)) != nullptr;

@@ -99,10 +99,10 @@ void place_raster_axes(const Array& array, const RasterAxes& axes, Dimensions& d
   // A wrong transform is reported where it is looked for.
   const QuietErrors quiet;
   const auto transform = spatial_transform(array.attributes());
-  const Json* shape = zarrcore::find_member(array.attributes(), "spatial:shape");
+  const Json* shape = zarrcore::find_value(array.attributes(), "spatial:shape");
   const zarrcore::Shape& lengths = array.core().shape();
-  const bool is_other = shape != nullptr && !shape->is_null() &&
-                        *shape != Json::array({lengths[axes.y], lengths[axes.x]});
+  const bool is_other =
+      shape != nullptr && *shape != Json::array({lengths[axes.y], lengths[axes.x]});
   if (is_other || !transform || (*transform)[2] != 0 || (*transform)[4] != 0) return;
   const auto place_axis = [&](std::size_t axis, double origin, double step) {
     if (dimensions[axis]->GetIndexingVariable()) return;

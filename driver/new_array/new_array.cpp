@@ -106,8 +106,7 @@ Codecs codecs_of_v2(const Json& json, const DataType& type) {
   }
   zarrcore::NumpyCodecs numcodecs;
   numcodecs.filters = zarrcore::find_member(json, "filters");
-  const Json* compressor = zarrcore::find_member(json, "compressor");
-  if (compressor != nullptr && !compressor->is_null()) {
+  if (const Json* compressor = zarrcore::find_value(json, "compressor")) {
     numcodecs.compressor = zarrcore::parse_numcodec(numcodec(*compressor), "the compressor");
   }
   zarrcore::NumpyDtype dtype{

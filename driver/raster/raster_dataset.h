@@ -1,6 +1,6 @@
 // The classic view of an array: a dataset and its bands. Members stand in files by subject:
 // raster_dataset.cpp, raster_io.cpp, raster_metadata.cpp, raster_sidecar.cpp,
-// raster_georeferencing.cpp, raster_overviews.cpp.
+// raster_georeferencing.cpp, raster_overviews.cpp; some that concern bands are in raster_band.cpp.
 #pragma once
 
 #include <gdal_pam.h>
@@ -37,7 +37,7 @@ inline constexpr const char* kGeoreferencingSource = "GEOREFERENCING_SOURCE";
 
 // Scale, offset, unit and nodata of the bands of one array, where bands differ in them.
 //
-// An item that all bands share is stored in the metadata of the array (conventions/cf/packing.h),
+// An item that all bands share is stored in the metadata of the array (conventions/packing.h),
 // where every program finds it. An item in which they differ is stored only in the array's
 // attribute `gdal:bands`, so that no program applies the value of one band to another. The
 // attribute has a list for each such item, with a value or null for each band:

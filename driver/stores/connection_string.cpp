@@ -15,6 +15,7 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/stores/icechunk/open_icechunk.h"
+#include "driver/stores/vsi/install_file_system.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "driver/stores/vsi/zarr_folder.h"
 #include "zarrcore/base/error.h"

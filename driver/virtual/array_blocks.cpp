@@ -1,7 +1,6 @@
 #include "driver/virtual/array_blocks.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>

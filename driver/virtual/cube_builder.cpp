@@ -9,6 +9,7 @@
 
 #include "driver/gdal/messages.h"
 #include "driver/virtual/cube_array.h"
+#include "driver/virtual/time_pattern.h"
 #include "zarrcore/base/checked_math.h"
 #include "zarrcore/base/error.h"
 

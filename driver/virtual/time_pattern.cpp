@@ -1,9 +1,9 @@
-// Times in the names and metadata of files.
+#include "driver/virtual/time_pattern.h"
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
 
-#include "driver/virtual/cube_array.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"
 

@@ -159,13 +159,13 @@ void ArrayWriter::encode_in_background(const Pending& chunk, std::size_t positio
                          if (!chunk->claim_put()) return;
                          // Stores that can wait for several puts at once get them in the
                          // background, so that no thread stops encoding.
-                         is_slow() ? put_in_background(chunk, background) : put(chunk, true);
+                         is_slow() ? put_in_background(chunk, background) : put_claimed(chunk);
                        });
 }
 
 void ArrayWriter::put_in_background(const Pending& chunk, const WriteOptions& options) {
   queue_.post_put({std::max(options.threads - 1, requests()), options.background_scope},
-                  chunk->pending_bytes(), [this, chunk] { put(chunk, true); });
+                  chunk->pending_bytes(), [this, chunk] { put_claimed(chunk); });
 }
 
 // Threads had nothing to do, if the queue is empty after it was full.

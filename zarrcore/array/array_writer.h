@@ -202,6 +202,8 @@ class ZARRCORE_API ArrayWriter {
 
   Pending pending(const std::vector<std::uint64_t>& chunk);
   void put(const Pending& chunk, bool is_claimed = false);
+  // After PendingChunk::claim_put().
+  void put_claimed(const Pending& chunk) { put(chunk, true); }
   void put_in_background(const Pending& chunk, const WriteOptions& options);
   void encode_in_background(const Pending& chunk, std::size_t position,
                             const WriteOptions& options);

@@ -135,7 +135,7 @@ void ArrayWriter::end_write(ChunkWrite& write, bool is_in_background, const Writ
     if (is_in_background) {
       put_in_background(write.chunk, options);
     } else {
-      error.keep([&] { put(write.chunk, true); });
+      error.keep([&] { put_claimed(write.chunk); });
     }
   }
 }

@@ -1,3 +1,4 @@
+// The items of ChunkCache: what they hold, and whether they are current (chunk_cache.h).
 #include <algorithm>
 
 #include "zarrcore/array/chunk_cache.h"

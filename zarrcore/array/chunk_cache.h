@@ -251,7 +251,8 @@ class ChunkCache {
   bool spend_on_parts(CachedArray& array, const Key& key, const PlaceInValue& place,
                       std::uint64_t bytes, std::uint64_t most);
 
-  enum class Erased : std::uint8_t { any, missing };  // missing: what states that it is missing
+  // Erases an item; with Erased::missing, only if it states that the chunk is missing.
+  enum class Erased : std::uint8_t { any, missing };
   void erase(CachedArray& array, const Key& key, const PlaceInValue& place,
              Erased what = Erased::any);
   // All of one value, and all of an array. Other entries are not looked at.

@@ -150,7 +150,7 @@ class ChunkDecoder {
   const std::size_t threads_;  // that may decode at once
   std::mutex mutex_;           // guards the following
   std::condition_variable released_;
-  std::size_t left_;  // of the threads: may decode now
+  std::size_t left_;  // how many more threads may decode now
   std::vector<DecodedChunk> free_;
 };
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -113,10 +114,12 @@ class ChunkReader {
   // More than the threads that decode, if the store has parallel requests.
   std::size_t workers() const;
 
-  // partial_reads.cpp has what follows. Opens a shard; used by several threads at once. Throws
-  // Error, which names the shard, and ValueChanged when another program replaces its value between
-  // two reads. `wants_all`: all of it will be read, so a checksum around it is verified; when only
-  // parts of the bytes are read, it cannot be.
+  // --- In partial_reads.cpp ---
+
+  // Opens a shard; used by several threads at once. Throws Error, which names the shard, and
+  // ValueChanged when another program replaces its value between two reads. `wants_all`: all of it
+  // will be read, so a checksum around it is verified; when only parts of the bytes are read, it
+  // cannot be.
   OpenShard open_shard(const StoredPart& shard, bool wants_all) const;
   bool is_pinned(const StoredPart& shard) const;
   bool fetch_checked(StoredPart& shard) const;
@@ -126,6 +129,7 @@ class ChunkReader {
   static std::optional<std::vector<Buffer>> fetch_from_value(const StoredPart& part,
                                                              std::span<const ByteRange> ranges);
   static std::optional<Buffer> fetch_all(const StoredPart& part);
+
   std::optional<std::vector<ByteRange>> ranges_of_elements(const StoredPart& part) const;
   std::optional<std::vector<Buffer>> fetch_ranges(const StoredPart& part,
                                                   std::span<const ByteRange> ranges);

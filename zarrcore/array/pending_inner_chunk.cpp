@@ -1,3 +1,4 @@
+// PendingInnerChunk of pending_chunk.h.
 #include <algorithm>
 #include <bit>
 #include <cstring>

@@ -35,7 +35,7 @@ struct ThreadPool::State : std::enable_shared_from_this<ThreadPool::State> {
   bool is_inherited() const { return process != process_id(); }
   bool has_workers() const { return !is_inherited() && !is_ending; }
 
-  // With `mutex` locked: creates workers until there is an idle one for each queued job, but at
+  // With `mutex` locked: creates workers until there is an idle one for each invitation, but at
   // most `max_workers`, in addition to those that run tasks.
   void add_workers(std::size_t max_workers);
   // A worker, until the pool is destroyed.

@@ -1,3 +1,4 @@
+// Walk of access_pattern.h.
 #include <algorithm>
 #include <utility>
 

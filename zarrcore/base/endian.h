@@ -69,8 +69,9 @@ template <typename Integer, typename Bytes>
 void append_integer(Bytes& bytes, Integer value, Endian endian) {
   std::byte stored[sizeof(Integer)];
   store_integer(value, endian, stored);
-  for (const std::byte byte : stored)
+  for (const std::byte byte : stored) {
     bytes.push_back(static_cast<typename Bytes::value_type>(byte));
+  }
 }
 
 // The unsigned integer of `size` bytes (1, 2, 4 or 8) in memory at `bytes`, which need not be

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>

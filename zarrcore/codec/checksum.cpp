@@ -9,7 +9,6 @@
 #include <libdeflate.h>
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <iterator>
 #include <string>

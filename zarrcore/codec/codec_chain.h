@@ -183,9 +183,9 @@ std::vector<CodecMetadata> parse_codecs_or_one(const Json& value, std::string_vi
 // that it needs, or has a level that its compressor does not know.
 std::vector<CodecMetadata> complete_codecs(std::span<const CodecMetadata> codecs, ChunkSpec spec);
 
-// The codecs of the elements of `n5_default`, which are transpose codecs, `bytes`, and codecs of
-// bytes: with `bytes`, big-endian, where they leave it or its byte order out. Throws Error if they
-// state that it is little-endian.
+// In n5_block.cpp: the codecs of the elements of `n5_default`, which are transpose codecs, `bytes`,
+// and codecs of bytes: with `bytes`, big-endian, where they leave it or its byte order out. Throws
+// Error if they state that it is little-endian.
 std::vector<CodecMetadata> with_n5_bytes(std::vector<CodecMetadata> codecs, const DataType& type);
 
 }  // namespace zarrcore

@@ -237,17 +237,13 @@ class N5Lz4Codec final : public BytesToBytesCodec {
   Buffer encode(ByteSpan decoded) const override {
     std::vector<std::byte> encoded;
     const auto append = [&](ByteSpan data, unsigned method, ByteSpan bytes) {
-      std::array<std::byte, 21> header;
-      std::memcpy(header.data(), kBlockMagic.data(), kBlockMagic.size());
+      const auto magic = std::as_bytes(std::span(kBlockMagic));
+      encoded.insert(encoded.end(), magic.begin(), magic.end());
       const auto level = static_cast<unsigned>(std::bit_width((block_size_ - 1) >> 10));
-      header[8] = static_cast<std::byte>(method | level);
-      const std::uint32_t check = bytes.empty() ? 0 : xxh32(bytes);
-      const std::array<std::uint32_t, 3> words{static_cast<std::uint32_t>(data.size()),
-                                               static_cast<std::uint32_t>(bytes.size()), check};
-      for (std::size_t i = 0; i < words.size(); ++i) {
-        store_integer(words[i], Endian::little, header.data() + 9 + 4 * i);
-      }
-      encoded.insert(encoded.end(), header.begin(), header.end());
+      encoded.push_back(static_cast<std::byte>(method | level));
+      append_integer(encoded, static_cast<std::uint32_t>(data.size()), Endian::little);
+      append_integer(encoded, static_cast<std::uint32_t>(bytes.size()), Endian::little);
+      append_integer(encoded, bytes.empty() ? std::uint32_t{0} : xxh32(bytes), Endian::little);
       encoded.insert(encoded.end(), data.begin(), data.end());
     };
     while (!decoded.empty()) {

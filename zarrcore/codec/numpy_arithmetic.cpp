@@ -5,7 +5,6 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
-#include <utility>
 
 #include "zarrcore/base/error.h"
 #include "zarrcore/dtype/elements.h"

@@ -59,8 +59,7 @@ ShardingCodec::ShardingCodec(const Json& configuration, const ChunkSpec& spec) :
 ShardIndex ShardingCodec::decode_index(ByteSpan encoded_index) const {
   return with_context("shard index", [&] {
     std::vector<ShardIndex::Entry> entries(inner_count_);
-    // An entry is two integers without padding: the last dimension of the
-    // index.
+    // An entry is two integers without padding: the last dimension of the index.
     static_assert(sizeof(ShardIndex::Entry) == 2 * sizeof(std::uint64_t));
     Arena arena;
     index_chain_->decode_to_c_order(encoded_index, std::as_writable_bytes(std::span(entries)),

@@ -1,3 +1,4 @@
+// Types as NumPy spells them (data_type.h).
 #include <algorithm>
 #include <initializer_list>
 #include <string>

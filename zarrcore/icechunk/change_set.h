@@ -127,7 +127,7 @@ class ChangeSet {
 
 NodeId node_id(const Snapshot& snapshot, std::size_t node);
 
-// The log of a commit: a file that says what the snapshot has changed.
+// --- The log of a commit, a file that says what the snapshot has changed (transaction_log.cpp) ---
 
 // Chunks of arrays that came from others are in `copied`, by their numbers.
 Buffer make_log(const ObjectId& id, int format, const ChangeSet& changes,

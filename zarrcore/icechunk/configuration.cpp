@@ -184,7 +184,7 @@ bool is_found(const std::string& expression, std::string_view text) {
   // GCC's library adds up the digits of counts and back-references without a look at overflows.
   std::size_t digits = 0;
   for (const char c : expression) {
-    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    digits = is_digit(c) ? digits + 1 : 0;
     if (digits > kMaxDigits) throw std::regex_error(error_badbrace);
   }
   if (text.size() > kMaxSize) return false;
@@ -236,8 +236,7 @@ Json parse_yaml(std::string_view text) {
 }
 
 Configuration::Configuration(const Json& document) {
-  const Json* threshold = find_member(document, "inline_chunk_threshold_bytes");
-  if (threshold != nullptr && !threshold->is_null()) {
+  if (const Json* threshold = find_value(document, "inline_chunk_threshold_bytes")) {
     inline_threshold_ = as_unsigned(*threshold, "inline_chunk_threshold_bytes");
   }
   const Json splitting = object_member(object_member(document, "manifest"), "splitting");

@@ -154,11 +154,7 @@ class FlexWriter {
 
   void align() { bytes_.resize((bytes_.size() + kWidth - 1) / kWidth * kWidth); }
 
-  void append(std::uint64_t number) {
-    bytes_.resize(bytes_.size() + kWidth);
-    store_integer(number, Endian::little,
-                  reinterpret_cast<std::byte*>(bytes_.data() + bytes_.size() - kWidth));
-  }
+  void append(std::uint64_t number) { append_integer(bytes_, number, Endian::little); }
 
   // Offsets lead back.
   void append_element(const Value& value) {

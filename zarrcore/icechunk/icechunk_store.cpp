@@ -49,7 +49,11 @@ void KeyNames::add(std::string_view key, std::string_view prefix) {
   const auto rest = key_below(prefix, key);
   if (!rest) return;
   const auto slash = rest->find('/');
-  slash == std::string_view::npos ? keys.emplace(*rest) : prefixes.emplace(rest->substr(0, slash));
+  if (slash == std::string_view::npos) {
+    keys.emplace(*rest);
+  } else {
+    prefixes.emplace(rest->substr(0, slash));
+  }
 }
 
 IcechunkStore::IcechunkStore(std::shared_ptr<const Repository> repository,
@@ -294,9 +298,10 @@ DirectoryListing IcechunkStore::list(std::string_view prefix_in_store,
     if (snapshot_.find(prefix)) names.keys.emplace(kDocument);
     if (const auto array = snapshot_.find_array_of(prefix)) {
       const auto chunks = chunks_of(*array);
+      const std::string_view path = snapshot_.path(*array);
       for (const ManifestPart& part : chunks->manifests) {
         for_each_chunk(*array, part, [&](const auto& index, const auto& /*reference*/) {
-          names.add(chunks->keys.encode(index, snapshot_.path(*array)), prefix);
+          names.add(chunks->keys.encode(index, path), prefix);
         });
       }
     }

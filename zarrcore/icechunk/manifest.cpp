@@ -4,8 +4,6 @@
 #include <cstring>
 #include <vector>
 
-#include "zarrcore/base/endian.h"
-
 namespace zarrcore::icechunk {
 namespace {
 

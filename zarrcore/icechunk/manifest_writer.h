@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "zarrcore/icechunk/change_set.h"

@@ -23,8 +23,7 @@ constexpr std::size_t kDetailsSize = 16;
 
 template <std::unsigned_integral Number>
 void add_to(std::vector<std::byte>& entry, Number number) {
-  entry.resize(entry.size() + sizeof(Number));
-  store_integer(number, Endian::little, entry.data() + entry.size() - sizeof(Number));
+  append_integer(entry, number, Endian::little);
 }
 
 void add_to(std::vector<std::byte>& entry, std::string_view text) {

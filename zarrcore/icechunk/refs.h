@@ -1,6 +1,7 @@
-// Changes of an Icechunk repository other than commits: its creation, branches and tags. All take
-// effect at once and completely, or not at all. They throw Error if the repository cannot be
-// written to, and if its store cannot replace a file only if it has not changed.
+// Changes of an Icechunk repository other than commits: its creation, branches and tags; and its
+// history and unreferenced files. Changes take effect at once and completely, or not at all. They
+// throw Error if the repository cannot be written to, and if its store cannot replace a file only
+// if it has not changed.
 #pragma once
 
 #include <cstddef>

@@ -61,7 +61,7 @@ Json format_float(const Bytes& number, const DataType& type) {
   if (std::isnan(value)) spelled = "NaN";
   if (std::isinf(value)) spelled = value > 0 ? "Infinity" : "-Infinity";
   // The value does not determine all bits: the payload of other NaNs, or the bits above a small
-  // float. Bits of long doubles have no spelling.
+  // float. A long double's own bits have no spelling.
   if (type.is_long_double() || parse_fill_value(spelled, type) == number) return spelled;
   return format_bits(bits, type.item_size);
 }

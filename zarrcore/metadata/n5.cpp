@@ -57,8 +57,8 @@ std::vector<CodecMetadata> parse_n5_compression(const Json& document) {
     throw Error("the compression " + excerpt(*compression) + " is not an object with a \"type\"");
   }
   const auto has = [&](std::string_view member) {
-    const Json* value = is_old ? nullptr : find_member(*compression, member);
-    return value != nullptr && *value != false && !value->is_null();
+    const Json* value = is_old ? nullptr : find_value(*compression, member);
+    return value != nullptr && *value != false;
   };
   if (*type == "raw") return {};
   // Levels do not matter to readers.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "zarrcore/base/error.h"

@@ -1,3 +1,4 @@
+// The folders of a store in the file system: StoreFolders of local_files.h.
 #include <deque>
 #include <utility>
 #include <vector>

@@ -1,3 +1,4 @@
+// What windows_api.h declares, and the locks of locks.h on Windows.
 #include "zarrcore/store/windows_api.h"
 
 #include <winternl.h>

@@ -12,7 +12,7 @@ namespace zarrcore::test {
 // The compression of a file in a repository; with a checksum, damage shows.
 enum class FileCompression : std::uint8_t { none, zstd, zstd_with_checksum };
 
-// The file that holds a FlatBuffer; `type` as in zarrcore/icechunk/envelope.h.
+// The file that holds a FlatBuffer; `type` as in zarrcore/icechunk/object_file.h.
 std::string icechunk_file(unsigned type, const std::string& content, FileCompression compression);
 
 struct IcechunkRepository {

@@ -149,8 +149,8 @@ std::string Attributes::name(const char* key) const {
 }
 
 std::vector<double> Attributes::numbers(const char* key) const {
-  const Json* value = find_member(values_, key);
-  if (value == nullptr || value->is_null()) return {};
+  const Json* value = zarrcore::find_value(values_, key);
+  if (value == nullptr) return {};
   std::vector<double> list;
   if (const std::string* text = zarrcore::as_string(*value)) {
     const char* at = text->c_str();

@@ -82,8 +82,8 @@ std::span<const Projection> projections();
 bool is_projection(const std::string& grid_mapping);
 
 // The projected CRS of `attributes`, which name a projection of the table, on `geographic`. Its
-// unit is `linear_unit`; see units.h. Throws zarrcore::Error on parameters that are missing or of
-// the wrong kind.
+// unit is `linear_unit`; see linear_unit(). Throws zarrcore::Error on parameters that are missing
+// or of the wrong kind.
 OGRSpatialReference read_projection(const zarrcore::Json& attributes,
                                     const OGRSpatialReference& geographic,
                                     const std::string& linear_unit);

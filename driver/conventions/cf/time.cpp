@@ -122,8 +122,9 @@ Date date_of(std::int64_t days, Calendar calendar) {
   while (year_start(year + 1, rule) <= days) ++year;
   const Months& months = months_of(year, rule);
   const auto day = static_cast<int>(days - year_start(year, rule));
-  const auto* const next = std::upper_bound(months.begin(), months.end(), day);
-  return {year, static_cast<int>(next - months.begin()), day - *(next - 1) + 1};
+  const auto month = static_cast<std::size_t>(std::upper_bound(months.begin(), months.end(), day) -
+                                              months.begin());
+  return {year, static_cast<int>(month), day - months[month - 1] + 1};
 }
 
 constexpr std::string_view kSince = " since ";
@@ -218,10 +219,12 @@ bool take_clock(std::string_view& text, std::int64_t& time) {
 bool take_zone(std::string_view& text, std::int64_t& shift) {
   shift = 0;
   if (text.empty()) return true;
-  const auto* const end = std::ranges::find_if_not(
-      text, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
-  const std::string name = zarrcore::lower_case({text.begin(), end});
-  text.remove_prefix(name.size());
+  std::size_t length = 0;
+  while (length < text.size() && std::isalpha(static_cast<unsigned char>(text[length])) != 0) {
+    ++length;
+  }
+  const std::string name = zarrcore::lower_case(text.substr(0, length));
+  text.remove_prefix(length);
   if (!name.empty() && name != "z" && name != "utc" && name != "gmt") return false;
   if (!name.empty()) cf::skip_spaces(text);
   const bool is_west = take(text, '-');

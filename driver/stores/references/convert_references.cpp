@@ -16,7 +16,6 @@
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/parquet_references.h"
 #include "driver/stores/references/reference_store.h"
-#include "driver/stores/references/reference_writer.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"

@@ -12,7 +12,6 @@
 #include "driver/gdal/config_options.h"
 #include "driver/stores/references/json_references.h"
 #include "driver/stores/references/parquet_references.h"
-#include "driver/stores/references/reference_writer.h"
 #include "driver/stores/references/store_file_system.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"

@@ -11,7 +11,9 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,6 +96,22 @@ std::shared_ptr<const References> open_references(ReferenceKind kind, const std:
 // for ReferenceKind::cached_json, or if the configuration option VSIKERCHUNK_USE_CACHE is YES.
 std::shared_ptr<ReferenceStore> open_reference_store(const ReferencePath& path,
                                                      ReferenceCheck check);
+
+// Converting a document of references to Parquet files (convert_references.cpp): a large one then
+// opens without being read.
+
+// Writes the references of the JSON document `document` to the new folder `folder`. Relative names
+// of files stay as they are if both are in the same folder, and become absolute otherwise. Calls
+// `progress(done)` with a number from 0 to 1; returns false when that returns false. Throws
+// zarrcore::Error when a reference does not fit the format. Unless it returns true, nothing is
+// left.
+bool convert_references(const std::string& document, const std::string& folder,
+                        const std::function<bool(double)>& progress);
+
+// Returns the path of the copy of `document` in the folder VSIKERCHUNK_CACHE_DIR, by default
+// .gdal/zarr_kerchunk_cache in the home folder, which is created if needed. Empty, with a warning,
+// if the copy cannot be created. A copy belongs to one version of the document, by size and time.
+std::optional<std::string> cached_copy(const std::string& document);
 
 // Installs /vsikerchunk_json_ref/, /vsikerchunk_json_ref_cached/ and /vsikerchunk_parquet_ref/.
 void install_reference_file_systems();

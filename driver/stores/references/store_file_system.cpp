@@ -16,6 +16,7 @@
 
 #include "driver/gdal/compat.h"
 #include "driver/gdal/messages.h"
+#include "driver/stores/vsi/install_file_system.h"
 #include "driver/stores/vsi/vsi_call.h"
 #include "zarrcore/base/error.h"
 #include "zarrcore/base/text.h"

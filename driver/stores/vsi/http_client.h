@@ -39,7 +39,7 @@ class HttpConnection {
 };
 
 // Over connections that all requests of the process share; null if GDAL's libcurl cannot be used
-// directly (see curl_library.h). The folder must outlive the result.
+// directly (see http_transfers.h). The folder must outlive the result.
 std::unique_ptr<HttpConnection> make_shared_connections(const HttpFolder& folder);
 // Closes these connections. No request may be running.
 void close_shared_connections();

@@ -37,8 +37,9 @@ bool is_whole_by_name(const std::string& path);
 // driver, or need a lock that this thread holds.
 bool has_foreign_file_system(std::string_view path);
 
-// Returns true if reading `path` may access the network; if it accesses nothing else.
+// Returns true if reading `path` may access the network.
 bool is_network_path(const std::string& path);
+// Returns true if reading `path` accesses nothing but the network.
 bool is_only_on_network(std::string_view path);
 
 // The path from the root: of a local file, or unchanged for GDAL's file systems.
