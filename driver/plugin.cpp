@@ -9,7 +9,7 @@
 #endif
 
 #include "driver/commands/command.h"
-#include "driver/entry/open.h"
+#include "driver/entry/register_driver.h"
 #include "driver/gdal/messages.h"
 
 namespace {

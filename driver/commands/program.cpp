@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "driver/commands/command.h"
-#include "driver/entry/open.h"
+#include "driver/entry/register_driver.h"
 #include "driver/gdal/messages.h"
 #include "zarrcore/base/error.h"
 

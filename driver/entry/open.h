@@ -1,5 +1,4 @@
-// The driver as GDAL sees it, and recognizing and opening stores: from a connection string to a
-// dataset.
+// Recognizing and opening stores: from a connection string to a dataset.
 #pragma once
 
 #include <cpl_string.h>
@@ -22,10 +21,6 @@
 namespace gdal_zarr {
 
 class Array;
-
-// Registers the driver in GDAL's driver manager, with its virtual file systems and codecs, after
-// `complete` has added to it.
-void register_driver(const std::function<void(GDALDriver&)>& complete);
 
 // GDAL's entry point; see GDALDriver::pfnOpen.
 GDALDataset* open(GDALOpenInfo* info);

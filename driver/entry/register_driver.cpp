@@ -1,5 +1,7 @@
+#include "driver/entry/register_driver.h"
+
 #include <cpl_error.h>
-#include <gdal.h>
+#include <gdal_priv.h>
 
 #include <array>
 #include <memory>
@@ -92,7 +94,8 @@ void register_driver(const std::function<void(GDALDriver&)>& complete) {
   auto driver = std::make_unique<ZarrDriver>();
   driver->SetDescription("Zarr");
   // Shows users which driver of this name it is: gdalinfo prints it for every store.
-  driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Zarr (gdal-zarr " GDAL_ZARR_VERSION ")");
+  driver->SetMetadataItem(GDAL_DMD_LONGNAME,
+                          ("Zarr (gdal-zarr " + std::string(kDriverVersion) + ")").c_str());
   driver->SetMetadataItem(GDAL_DMD_EXTENSION, "zarr");
   driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "zarr");
   driver->SetMetadataItem(GDAL_DMD_HELPTOPIC, "drivers/raster/zarr.html");
@@ -109,8 +112,9 @@ void register_driver(const std::function<void(GDALDriver&)>& complete) {
   driver->SetMetadataItem(GDAL_DCAP_CREATE_SUBDATASETS, "YES");
 #endif
   // The same for programs, and the versions that the plugin was built from and for.
-  driver->SetMetadataItem("GDAL_ZARR_VERSION", GDAL_ZARR_VERSION);
-  driver->SetMetadataItem("GDAL_ZARR_BUILD", GDAL_ZARR_BUILD ", GDAL " GDAL_RELEASE_NAME);
+  driver->SetMetadataItem("GDAL_ZARR_VERSION", kDriverVersion);
+  driver->SetMetadataItem("GDAL_ZARR_BUILD",
+                          (std::string(kBuildInfo) + ", GDAL " GDAL_RELEASE_NAME).c_str());
   driver->pfnIdentify = identify;
   driver->pfnOpen = open;
   driver->pfnCreate = create;

@@ -125,6 +125,7 @@ class CheckedBlocks {
   // What GDAL reads.
   Buffer read(std::span<const std::uint64_t> position, const Shape& count) const {
     std::vector<GUInt64> start;
+    start.reserve(position.size());
     for (std::size_t i = 0; i < shape_.size(); ++i) {
       start.push_back(position[i] * layout().chunk_shape[i]);
     }

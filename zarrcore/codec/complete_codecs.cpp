@@ -1,5 +1,4 @@
 // complete_codecs() of codec_chain.h.
-#include <algorithm>
 #include <climits>
 #include <cstdint>
 #include <string>

@@ -184,6 +184,7 @@ class FlexWriter {
     if (json.is_number()) return {kFlexFloat, std::bit_cast<std::uint64_t>(json.get<double>())};
     if (json.is_string()) return text(kFlexString, json.get<std::string>());
     std::vector<Value> values;
+    values.reserve(json.size());
     if (json.is_array()) {
       for (const Json& item : json) values.push_back(value(item, depth + 1));
       align();
@@ -194,6 +195,7 @@ class FlexWriter {
     for (const auto& [name, member] : json.items()) members.emplace_back(name, &member);
     std::ranges::sort(members);
     std::vector<Value> keys;
+    keys.reserve(members.size());
     for (const auto& [name, member] : members) keys.push_back(text(kFlexKey, name));
     for (const auto& [name, member] : members) values.push_back(value(*member, depth + 1));
     align();

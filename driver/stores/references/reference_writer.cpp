@@ -53,7 +53,7 @@ std::vector<std::string> find_side_files(const std::string& path) {
   for (int i = 0; i < names.size(); ++i) {
     const std::string_view name = names[i];
     if (!name.starts_with(start)) continue;
-    if (!is_inside && document.size() == 0) {
+    if (!is_inside && document.empty()) {
       const File file = open_file(path);
       if (file) document = read_bytes(file.get(), 0, file_size(file.get()));
     }

@@ -191,8 +191,8 @@ bool is_retried(int status, const std::string& codes) {
 // Returns true if a request that ended with this code of curl may succeed when it is repeated: the
 // server refused or dropped the connection, or did not answer.
 bool is_transient(int curl_code) {
-  constexpr std::array kCodes{7, 16, 18, 28, 35, 52, 55, 56, 92};
-  return std::find(kCodes.begin(), kCodes.end(), curl_code) != kCodes.end();
+  constexpr std::array kTransient{7, 16, 18, 28, 35, 52, 55, 56, 92};
+  return std::find(kTransient.begin(), kTransient.end(), curl_code) != kTransient.end();
 }
 
 // Reads a header such as "Content-Range: bytes 0-99/1234", if there is one. The size is "*" when
