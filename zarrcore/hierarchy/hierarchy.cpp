@@ -334,7 +334,6 @@ void Hierarchy::erase_nodes(std::span<const std::string> paths) {
   with_context(paths.size() == 1 ? name_of(paths.front()) : store_->description(), [&] {
     std::ranges::for_each(paths, check_key);
     const auto lock = writer().lock();
-    std::erase_if(updated_, [&](const auto& node) { return is_erased(node.first); });
     std::vector<std::string> groups;
     for (const std::string& path : paths) groups.emplace_back(parent_path(path));
     writer_->change(groups, [&] {
@@ -346,6 +345,10 @@ void Hierarchy::erase_nodes(std::span<const std::string> paths) {
           if (!first_error) first_error = std::current_exception();
         }
       }
+      // A node that could not be erased keeps its changes.
+      std::erase_if(updated_, [&](const auto& node) {
+        return is_erased(node.first) && !(first_error && writer_->has_documents(node.first));
+      });
       if (first_error) std::rethrow_exception(first_error);
     });
   });

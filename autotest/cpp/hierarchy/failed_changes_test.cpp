@@ -19,11 +19,15 @@
 namespace zarrcore::test::failed_changes_test {
 namespace {
 
-// A store that fails to put some keys, but can read and remove all.
-class PutFailingStore final : public StoreWrapper {
+// A store that fails to put some keys and to erase some, but can read all.
+class FailingStore final : public StoreWrapper {
  public:
-  PutFailingStore(std::shared_ptr<Store> inner, std::function<bool(std::string_view)> is_broken)
-      : StoreWrapper(std::move(inner)), is_broken_(std::move(is_broken)) {}
+  using IsBroken = std::function<bool(std::string_view key)>;
+
+  FailingStore(std::shared_ptr<Store> inner, IsBroken is_broken, IsBroken stays)
+      : StoreWrapper(std::move(inner)),
+        is_broken_(std::move(is_broken)),
+        stays_(std::move(stays)) {}
 
   bool put_parts(std::string_view key, std::span<const ValuePart> parts,
                  const PutOptions& options) override {
@@ -31,21 +35,29 @@ class PutFailingStore final : public StoreWrapper {
     return StoreWrapper::put_parts(key, parts, options);
   }
 
+  bool erase(std::string_view key, const EraseOptions& options) override {
+    if (stays_(key)) throw Error(std::string(key) + ": permission denied");
+    return StoreWrapper::erase(key, options);
+  }
+
  private:
-  std::function<bool(std::string_view)> is_broken_;
+  IsBroken is_broken_;
+  IsBroken stays_;
 };
 
 class FailedChanges : public testing::Test {
  protected:
   FailedChanges() {
-    const auto store = std::make_shared<PutFailingStore>(
-        memory_, [this](std::string_view key) { return key.ends_with(broken_); });
+    const auto store = std::make_shared<FailingStore>(
+        memory_, [this](std::string_view key) { return key.ends_with(broken_); },
+        [this](std::string_view key) { return key.ends_with(unerasable_); });
     hierarchy_ = Hierarchy::create(store, v2_format(), GroupMetadata());
     hierarchy_->flush();
   }
 
   std::shared_ptr<MemoryStore> memory_ = std::make_shared<MemoryStore>();
   std::string broken_ = "nothing";
+  std::string unerasable_ = "nothing";
   std::unique_ptr<Hierarchy> hierarchy_;
 };
 
@@ -78,6 +90,23 @@ TEST_F(FailedChanges, NewNodesAreRemovedWhileNothingCanBePut) {
   broken_ = "nothing";
   hierarchy_->flush();
   EXPECT_TRUE(Hierarchy(memory_).is_consolidated());
+}
+
+TEST_F(FailedChanges, ANodeThatCannotBeErasedKeepsItsPendingChanges) {
+  const std::array<std::string, 2> paths{"a", "b"};
+  for (const std::string& path : paths) {
+    hierarchy_->create_node(path, small_array());
+    hierarchy_->update_node(path, [](NodeMetadata& node) {
+      std::get<ArrayMetadata>(node).attributes["title"] = "changed";
+    });
+  }
+  unerasable_ = "a/.zarray";
+  EXPECT_ERROR(hierarchy_->erase_nodes(paths), "a/.zarray: permission denied");
+  EXPECT_EQ(hierarchy_->node("b"), nullptr);
+  hierarchy_->flush();
+  const Hierarchy reader(memory_);
+  EXPECT_EQ(std::get<ArrayMetadata>(*reader.node("a")).attributes["title"], "changed");
+  EXPECT_EQ(reader.node("b"), nullptr);
 }
 
 TEST_F(FailedChanges, ConsolidatedMetadataThatFailedHasAllChangesLater) {
