@@ -104,6 +104,10 @@ class FreeBuffers {
   std::size_t bytes_ = 0;
 };
 
+// Made when the library is loaded: in the child of a fork, what another thread was making at that
+// moment stays incomplete, and whoever needs it waits for ever.
+[[maybe_unused]] const FreeBuffers& made_at_start = FreeBuffers::of_process();
+
 }  // namespace
 #endif
 

@@ -15,13 +15,6 @@ namespace {
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 
-std::size_t resident_megabytes() {
-  std::size_t all = 0;
-  std::size_t resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) / kMegabyte;
-}
-
 Buffer filled(std::size_t size, int value) {
   Buffer buffer(size);
   std::memset(buffer.data(), value, size);
@@ -64,6 +57,13 @@ TEST(BufferMemory, OneThatIsShrunkKeepsItsBytes) {
 }
 
 #ifdef __linux__
+std::size_t resident_megabytes() {
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) / kMegabyte;
+}
+
 TEST(BufferMemory, LittleOfWhatIsFreedIsKept) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers take memory of their own";

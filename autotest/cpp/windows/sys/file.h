@@ -1,6 +1,7 @@
 // Files of POSIX, for tests that Windows compiles and autotest/systems/windows-skipped.txt names.
 #pragma once
 
+inline constexpr int O_CLOEXEC = 0;
 inline constexpr int O_DIRECTORY = 0;
 inline constexpr int LOCK_EX = 2;
 inline constexpr int LOCK_NB = 4;
