@@ -73,7 +73,7 @@ TEST_F(FileSystemStoreTest, OneAtATimeHoldsTheLockOfAFolder) {
 class LockOfAnotherProgram {
  public:
   explicit LockOfAnotherProgram(const fs::path& folder)
-      : descriptor_(::open(folder.c_str(), O_RDONLY | O_CLOEXEC)) {
+      : descriptor_(::open(folder.string().c_str(), O_RDONLY | O_CLOEXEC)) {
     EXPECT_EQ(::flock(descriptor_, LOCK_EX), 0);
   }
   ~LockOfAnotherProgram() { ::close(descriptor_); }
