@@ -104,8 +104,8 @@ class FreeBuffers {
   std::size_t bytes_ = 0;
 };
 
-// Made when the library is loaded: in the child of a fork, what another thread was making at that
-// moment stays incomplete, and whoever needs it waits for ever.
+// Made when the library is loaded: what another thread is making while the process forks is never
+// completed in the child, where each use of it would hang.
 [[maybe_unused]] const FreeBuffers& made_at_start = FreeBuffers::of_process();
 
 }  // namespace
