@@ -30,10 +30,11 @@ def write(path):
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_old_or_new(tmp_path, version):
+def test_old_or_new(tmp_path_factory, version):
     """Whatever is free: nothing, less than the chunks need, or not enough for the rest."""
-    with file_system(tmp_path / "disk", "2m") as disk:
-        path = disk / "repository"
+    # Newer bindings cut errors that have others as their cause at 499 characters: short paths.
+    with file_system(tmp_path_factory.mktemp("d") / "d", "2m") as disk:
+        path = disk / "r"
         create_repository(path, version)
         before = verify(path).branches["main"]
         has_failed = []
