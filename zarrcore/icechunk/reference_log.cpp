@@ -61,7 +61,7 @@ class ReferenceLog::File {
   File()
       : path_(utf8_of(std::filesystem::temp_directory_path() /
                       path_of_utf8("icechunk" + make_temporary_name()))),
-        writer_(path_, LocalFile::Mode::create),
+        writer_(path_, LocalFile::Mode::scratch),
         reader_(path_, LocalFile::Mode::read) {
     if (!writer_.is_open() || !reader_.is_open()) throw Error(path_ + " cannot be created");
     remove_entry(path_);

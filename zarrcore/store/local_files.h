@@ -118,9 +118,10 @@ bool exchange_folders(const std::string& first, const std::string& second) noexc
 class LocalFile {
  public:
   enum class Mode : std::uint8_t {
-    read,    // a file that may be absent, or may turn out not to be a file
-    create,  // a new file, for writing; locked against is_abandoned()
-    lock,    // a file for lock(), created if it is absent
+    read,     // a file that may be absent, or may turn out not to be a file
+    create,   // a new file, for writing; locked against is_abandoned()
+    scratch,  // a new file, for writing, that can be removed while it is open
+    lock,     // a file for lock(), created if it is absent
   };
 
   // Throws Error when the file cannot be opened. In Mode::read the file may be absent, and in

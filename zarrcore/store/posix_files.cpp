@@ -86,6 +86,7 @@ int descriptor_of(std::intptr_t handle) {
 int flags_of(LocalFile::Mode mode) {
   switch (mode) {
     case LocalFile::Mode::create:
+    case LocalFile::Mode::scratch:
       return O_WRONLY | O_CREAT | O_EXCL;
     case LocalFile::Mode::lock:
       return O_RDWR | O_CREAT;

@@ -67,8 +67,9 @@ HANDLE create_or_lock(const std::wstring& path, LocalFile::Mode mode) {
     return ::CreateFileW(path.c_str(), GENERIC_READ | GENERIC_WRITE, windows::kShareAll, nullptr,
                          OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr);
   }
-  // FILE_SHARE_DELETE is not set, so that is_abandoned() cannot open the file.
-  return ::CreateFileW(path.c_str(), GENERIC_WRITE, FILE_SHARE_READ, nullptr, CREATE_NEW,
+  // Without FILE_SHARE_DELETE, is_abandoned() cannot open the file.
+  const DWORD share = mode == LocalFile::Mode::scratch ? windows::kShareAll : FILE_SHARE_READ;
+  return ::CreateFileW(path.c_str(), GENERIC_WRITE, share, nullptr, CREATE_NEW,
                        FILE_ATTRIBUTE_NORMAL, nullptr);
 }
 
