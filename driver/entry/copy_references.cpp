@@ -18,7 +18,6 @@
 #include "driver/stores/icechunk/virtual_chunks.h"
 #include "driver/stores/open_store.h"
 #include "driver/stores/references/reference_store.h"
-#include "driver/stores/references/reference_writer.h"
 #include "driver/virtual/raster_blocks.h"
 #include "zarrcore/base/error.h"
 
