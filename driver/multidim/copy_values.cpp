@@ -15,7 +15,6 @@
 #include "driver/gdal/messages.h"
 #include "driver/gdal/worker_scope.h"
 #include "driver/multidim/copied_array.h"
-#include "driver/stores/references/target_files.h"
 #include "driver/stores/vsi/vsi_file.h"
 #include "driver/stores/vsi/vsi_path.h"
 #include "zarrcore/array/stored_chunks.h"

@@ -12,7 +12,6 @@
 #include "driver/multidim/dimension.h"
 #include "driver/multidim/georeferencing.h"
 #include "zarrcore/base/checked_math.h"
-#include "zarrcore/base/error.h"
 #include "zarrcore/base/path.h"
 
 namespace gdal_zarr {

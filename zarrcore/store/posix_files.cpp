@@ -84,16 +84,9 @@ int descriptor_of(std::intptr_t handle) {
 }
 
 int flags_of(LocalFile::Mode mode) {
-  switch (mode) {
-    case LocalFile::Mode::create:
-    case LocalFile::Mode::scratch:
-      return O_WRONLY | O_CREAT | O_EXCL;
-    case LocalFile::Mode::lock:
-      return O_RDWR | O_CREAT;
-    default:
-      // Opening a pipe must not wait for its other end.
-      return O_RDONLY | O_NONBLOCK;
-  }
+  // Opening a pipe must not wait for its other end.
+  if (mode == LocalFile::Mode::read) return O_RDONLY | O_NONBLOCK;
+  return mode == LocalFile::Mode::lock ? O_RDWR | O_CREAT : O_WRONLY | O_CREAT | O_EXCL;
 }
 
 // Returns true if errno means that a path does not exist. A broken symbolic link in the path counts
