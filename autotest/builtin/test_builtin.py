@@ -90,8 +90,8 @@ SEEN_BY_BUILTIN = [
      "it looks for the grid mapping in v2 alone"),
     (ALWAYS, "axes", "_ZARR_V3_GEOREFERENCING_CONVENTION_CF", not_seen, "the same"),
     (range(313, 10000), "attributes", "^raster .*GEOREFERENCING_CONVENTION_CF",
-     lambda ours, builtin: builtin == ours | {name: "spatial_ref"
-                                              for name in ("coordinates", "grid_mapping")},
+     lambda ours, builtin: builtin == ours | dict.fromkeys(["coordinates", "grid_mapping"],
+                                                           "spatial_ref"),
      "ours has no metadata items for what states the CRS"),
     (range(313), "attributes", "^raster .*SPATIAL_PROJ",
      lambda ours, builtin: ours == builtin | {"AREA_OR_POINT": "Area"}, "the same"),

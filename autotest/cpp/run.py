@@ -1,8 +1,8 @@
 """Runs the C++ tests of a build tree, on all processors, and writes a JUnit file.
 
 Tests share processes: the tests of a program are dealt out to a few. Of a process that crashes or
-hangs, each test is run again by itself, so that the crash is reported of its test; if none fails then,
-it is reported of the process. The exit code is 1 if any test failed.
+hangs, each test is run again by itself, so that the crash is reported of its test; if none fails
+then, it is reported of the process. The exit code is 1 if any test failed.
 
 usage: run.py BUILD REPORT [PROGRAM…]    BUILD such as build/release; with programs, these alone and
                                          without what the fuzzers have found
