@@ -17,7 +17,7 @@
 #include "driver/stores/vsi/vsi_store.h"
 #include "driver/stores/vsi/zip_archive.h"
 #include "zarrcore/base/error.h"
-#include "zarrcore/icechunk/icechunk_store.h"
+#include "zarrcore/icechunk/icechunk_store.h"  // IWYU pragma: keep, a Store
 #include "zarrcore/store/listed_store.h"
 
 namespace gdal_zarr {

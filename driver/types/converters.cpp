@@ -2,7 +2,6 @@
 #include <cpl_conv.h>
 #include <cpl_vsi.h>
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <mutex>

@@ -6,7 +6,6 @@
 //   filters  instead of a preset: a list of {"id": number, options…}
 #include <lzma.h>
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>

@@ -249,6 +249,7 @@ class ZfpCodec final : public ArrayToBytesCodec {
         const auto value = load_element<T>(decoded.data() + i);
         if constexpr (std::is_integral_v<T>) {
           constexpr T kLimit = std::numeric_limits<T>::max() / 2 + 1;
+          // NOLINTNEXTLINE(misc-redundant-expression): of unsigned types, which zfp lacks
           if (value > -kLimit && value < kLimit) continue;
         } else if (std::isfinite(value)) {
           continue;

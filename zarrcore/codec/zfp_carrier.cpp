@@ -91,7 +91,7 @@ std::optional<DataType> zfp_carrier(const DataType& type) {
 
 Codec make_zfp_carrier(const ChunkSpec& spec, const DataType& carrier, Codec zfp) {
   const auto [promote, demote] = make_converters(spec.data_type, carrier);
-  const auto conversion = [](SharedConverter converter, std::uint64_t from_size,
+  const auto conversion = [](const SharedConverter& converter, std::uint64_t from_size,
                              std::uint64_t to_size) {
     return [=](ByteSpan from, MutableByteSpan to, Arena& /*arena*/) {
       converter->convert(from.data(), static_cast<std::ptrdiff_t>(from_size), to.data(),

@@ -46,9 +46,11 @@ class ThriftParser {
       case ThriftType::yes:
       case ThriftType::no:
         break;
-      case ThriftType::int8:
-        value.integer = static_cast<std::int8_t>(bytes_.take_number(1));
+      case ThriftType::int8: {
+        const auto number = static_cast<std::int64_t>(bytes_.take_number(1));
+        value.integer = (number ^ 0x80) - 0x80;  // with its sign
         break;
+      }
       case ThriftType::int16:
       case ThriftType::int32:
       case ThriftType::int64:
