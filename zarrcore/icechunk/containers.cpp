@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "zarrcore/base/json.h"
-#include "zarrcore/base/path.h"
 #include "zarrcore/base/text.h"
 #include "zarrcore/icechunk/configuration.h"
 #include "zarrcore/icechunk/flexbuffers.h"
