@@ -351,6 +351,7 @@ def test_a_failed_write_is_not_committed(made):
     first = item(made, "SNAPSHOT")
     dataset = gdal.OpenEx(str(made), UPDATE)
     dataset.GetRasterBand(1).WriteArray(DATA + 1)
+    dataset.FlushCache()  # no thread puts a chunk meanwhile, which would make the folder again
     shutil.move(made / "chunks", made / "hidden")
     (made / "chunks").write_text("no folder")
     with pytest.raises(RuntimeError):
