@@ -20,9 +20,10 @@ auto optional_codec(const Shape& shape, const DataType& value,
 }
 
 // Elements 1, missing, 3, missing of int16.
-const Bytes kOptional = from_hex(
-    "01010000000001"
-    "0300000000");
+const Bytes kOptional = from_hex(kHostEndian == Endian::little ? "01010000000001"
+                                                                 "0300000000"
+                                                               : "01000100000001"
+                                                                 "0003000000");
 constexpr const char* kStoredOptional =
     "0400000000000000"
     "0400000000000000"
