@@ -141,12 +141,13 @@ class GeoreferencingWriter {
     if (!transform_) {
       // Coordinates must not imply one.
       const bool are_even = is_even(x) && is_even(y);
-      for (const Axis* axis : {&x, &y})
+      for (const Axis* axis : {&x, &y}) {
         if (are_even) {
           remove(*axis);
         } else {
           keep(*axis);
         }
+      }
       return false;
     }
     const bool is_upright = (*transform_)[2] == 0 && (*transform_)[4] == 0;

@@ -5,7 +5,6 @@
 #include <gdal_priv.h>
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>

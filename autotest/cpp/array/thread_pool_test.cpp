@@ -104,9 +104,10 @@ TEST(ThreadPool, TheFirstExceptionIsThrownOn) {
     std::atomic<int> calls = 0;
     try {
       pool.parallel_for(100000, threads, [&](std::size_t i) {
+        const int call = ++calls;
         if (i == 10) throw std::runtime_error("call 10");
         // So that the thread of call 10 gets its turn, whatever else the machine does.
-        if (++calls > 1000) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        if (call > 1000) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       });
       FAIL() << "no exception";
     } catch (const std::runtime_error& error) {

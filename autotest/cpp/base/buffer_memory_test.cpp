@@ -1,11 +1,8 @@
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstring>
 #include <fstream>
-#include <thread>
 #include <vector>
 
 #include "zarrcore/base/buffer.h"
@@ -77,30 +74,6 @@ TEST(BufferMemory, LittleOfWhatIsFreedIsKept) {
   EXPECT_LT(resident_megabytes(), before + 50);
   return_free_memory();
   EXPECT_LT(resident_megabytes(), before + 20);
-}
-
-// Of which other threads allocate and free at that moment.
-TEST(BufferMemory, AForkedChildCanAllocate) {
-  std::atomic<bool> ends = false;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 3; ++i) {
-    threads.emplace_back([&ends] {
-      while (!ends) Buffer buffer(2 * kMegabyte);
-    });
-  }
-  for (int i = 0; i < 30; ++i) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::alarm(20);
-      const Buffer buffer = filled(2 * kMegabyte, 7);
-      ::_exit(has_only(buffer, 7) ? 0 : 1);
-    }
-    int status = -1;
-    ::waitpid(child, &status, 0);
-    ASSERT_EQ(status, 0);
-  }
-  ends = true;
-  for (std::thread& thread : threads) thread.join();
 }
 #endif
 
