@@ -6,16 +6,18 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+import tls_server
 from night import each_value, rounds
 from osgeo import gdal
 from stores import BYTES, sharding, write_array, write_group
 from test_forks import in_child
-from tls_server import KeepAlive, make_certificate, serve_http2, serve_tls
+from tls_server import KeepAlive, make_certificate, serve_tls
 
 DATA = np.arange(64 * 64, dtype="<u2").reshape(64, 64)
 REQUESTS = 16  # at the same time, by default
@@ -53,6 +55,12 @@ def options(certificate):
         os.environ.update(environment)
 
 
+def serve_http2(root, certificate):
+    if shutil.which("node") is None:
+        pytest.skip("Node.js is not installed")
+    return tls_server.serve_http2(root, *certificate)
+
+
 @pytest.fixture
 def tls(root, certificate, options):
     with serve_tls(root, *certificate) as server:
@@ -61,9 +69,7 @@ def tls(root, certificate, options):
 
 @pytest.fixture
 def http2(root, certificate, options):
-    if shutil.which("node") is None:
-        pytest.skip("Node.js is not installed")
-    with serve_http2(root, *certificate) as server:
+    with serve_http2(root, certificate) as server:
         yield server
 
 
@@ -118,6 +124,15 @@ def test_http2_connections_that_the_server_closes(http2):
             assert len(list(pool.map(lambda _: assert_reads(http2), range(8)))) == 8
     counts = http2.counts()
     assert 1 < counts["connections"] < counts["streams"] / 10
+
+
+def test_error_of_a_server_that_went(root, certificate, options):
+    """Not only that of a connection which the server closed earlier."""
+    with serve_http2(root, certificate) as server:
+        array = open_array(server)
+    time.sleep(1.2)  # libcurl looks at its connections once in a second
+    with pytest.raises(RuntimeError, match="a/c/0/0: .*onnect to .*server"):
+        array.ReadAsArray([0, 0], [8, 8])
 
 
 @pytest.mark.parametrize("name, value", [

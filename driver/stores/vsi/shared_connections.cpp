@@ -261,10 +261,16 @@ class SharedConnections final : public HttpConnection {
     curl_.easy_getinfo(handle.get(), CURLINFO_NUM_CONNECTS, &opened);
     if (code == CURLE_OK) return opened > 0;
     reply.curl_code = code;
-    if (reply.problem.empty()) {
-      reply.problem = problem[0] != 0 ? problem.data() : curl_.easy_strerror(code);
-    }
+    if (reply.problem.empty()) reply.problem = problem_of(code, problem.data());
     return opened > 0;
+  }
+
+  // What libcurl says of a failure. Its `details` may be about another connection, which the server
+  // has closed, and which libcurl found to be so while it was looking for one to use.
+  std::string problem_of(CURLcode code, const std::string& details) const {
+    const std::string meaning = curl_.easy_strerror(code);
+    if (details.empty()) return meaning;
+    return details.find(meaning) == std::string::npos ? meaning + ": " + details : details;
   }
 
   template <typename Value>
