@@ -127,7 +127,7 @@ def test_http2_connections_that_the_server_closes(http2):
 
 
 def test_error_of_a_server_that_went(root, certificate, options):
-    """Not only that of a connection which the server closed earlier."""
+    """Not that of a connection which the server closed earlier."""
     with serve_http2(root, certificate) as server:
         array = open_array(server)
     time.sleep(1.2)  # libcurl looks at its connections once in a second

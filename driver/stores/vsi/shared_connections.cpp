@@ -160,6 +160,37 @@ class Receiver {
   std::uint64_t size_ = 0;  // that has arrived
 };
 
+// What libcurl says of a failure. It says only the first thing that fails, which may be another
+// connection that it finds closed while it looks for one to use. Such a text is there before the
+// transfer's own connection is opened.
+class ErrorText {
+ public:
+  char* data() { return text_.data(); }
+  // Empty if there is none. libcurl sends a request again when a connection that it used before is
+  // closed: then an error of receiving is also that of the first attempt.
+  std::string of(CURLcode code) const {
+    const bool is_used = !is_of_another_ || code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR;
+    return is_used ? text_.data() : "";
+  }
+
+  // Callbacks of curl, with the text as `self`.
+  static int begin_resolving(void* /*state*/, void* /*reserved*/, void* self) {
+    return static_cast<ErrorText*>(self)->begin();
+  }
+  static int begin_connecting(void* self, curl_socket_t /*opened*/, curlsocktype /*purpose*/) {
+    return static_cast<ErrorText*>(self)->begin();
+  }
+
+ private:
+  int begin() {
+    is_of_another_ = text_[0] != 0;
+    return 0;
+  }
+
+  std::array<char, CURL_ERROR_SIZE> text_{};
+  bool is_of_another_ = false;
+};
+
 // State that the transfers of a folder share beside connections: cookies, and the sessions of TLS,
 // by which a server recognizes a client.
 class CurlShare {
@@ -239,9 +270,13 @@ class SharedConnections final : public HttpConnection {
     if (!handle) throw zarrcore::Error("libcurl cannot be used");
     const HeaderList sent = set_options(handle.get(), url, headers);
     Receiver receiver(reply, max_size);
-    std::array<char, CURL_ERROR_SIZE> problem{};
+    ErrorText text;
     set(handle, CURLOPT_HTTPHEADER, sent.get());
-    set(handle, CURLOPT_ERRORBUFFER, problem.data());
+    set(handle, CURLOPT_ERRORBUFFER, text.data());
+    set(handle, CURLOPT_RESOLVER_START_FUNCTION, &ErrorText::begin_resolving);
+    set(handle, CURLOPT_RESOLVER_START_DATA, static_cast<void*>(&text));
+    set(handle, CURLOPT_SOCKOPTFUNCTION, &ErrorText::begin_connecting);
+    set(handle, CURLOPT_SOCKOPTDATA, static_cast<void*>(&text));
     set(handle, CURLOPT_HEADERFUNCTION, &Receiver::take_header);
     set(handle, CURLOPT_HEADERDATA, static_cast<void*>(&receiver));
     set(handle, CURLOPT_WRITEFUNCTION, &Receiver::take_bytes);
@@ -261,16 +296,9 @@ class SharedConnections final : public HttpConnection {
     curl_.easy_getinfo(handle.get(), CURLINFO_NUM_CONNECTS, &opened);
     if (code == CURLE_OK) return opened > 0;
     reply.curl_code = code;
-    if (reply.problem.empty()) reply.problem = problem_of(code, problem.data());
+    if (reply.problem.empty()) reply.problem = text.of(code);
+    if (reply.problem.empty()) reply.problem = curl_.easy_strerror(code);
     return opened > 0;
-  }
-
-  // What libcurl says of a failure. Its `details` may be about another connection, which the server
-  // has closed, and which libcurl found to be so while it was looking for one to use.
-  std::string problem_of(CURLcode code, const std::string& details) const {
-    const std::string meaning = curl_.easy_strerror(code);
-    if (details.empty()) return meaning;
-    return details.find(meaning) == std::string::npos ? meaning + ": " + details : details;
   }
 
   template <typename Value>
