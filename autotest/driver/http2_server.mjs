@@ -1,5 +1,6 @@
 // A web server of HTTP/2 over TLS for tests: files of a folder, also in part. Counts connections of
-// HTTP/2 and their streams; programs ask for the counts with HTTP/1.1. Prints its port.
+// HTTP/2, their streams, and all connections, also those that send nothing; programs ask for the
+// counts with HTTP/1.1. Prints its port.
 //
 // usage: node http2_server.mjs ROOT KEY CERTIFICATE
 import { readFileSync } from "node:fs";
@@ -7,7 +8,7 @@ import { createSecureServer } from "node:http2";
 import { join } from "node:path";
 
 const [root, key, certificate] = process.argv.slice(2);
-const counts = { connections: 0, streams: 0 };
+const counts = { connections: 0, streams: 0, accepted: 0 };
 const server = createSecureServer({
   key: readFileSync(key),
   cert: readFileSync(certificate),
@@ -22,6 +23,7 @@ function read(path) {
   }
 }
 
+server.on("connection", () => counts.accepted++);
 server.on("session", () => counts.connections++);
 server.on("request", (request, response) => {
   if (request.url === "/counts") {

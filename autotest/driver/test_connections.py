@@ -3,6 +3,7 @@ run together on one. Connections are counted at the server.
 """
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -99,12 +100,56 @@ def test_http1_connections_are_kept(tls):
     assert len(tls.requests) > 3 * count
 
 
+def wait_for_connections(server, count):
+    """They are opened while the program runs on."""
+    deadline = time.monotonic() + 20
+    while server.accepted < count and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return server.accepted
+
+
+def test_http1_connections_are_opened_early(tls):
+    """As many as are used at once, before they are needed; reading opens no others."""
+    array = open_array(tls)
+    assert wait_for_connections(tls, REQUESTS) == REQUESTS
+    assert len(tls.connections) < REQUESTS
+    np.testing.assert_array_equal(array.ReadAsArray(), DATA)
+    assert len(tls.connections) <= tls.accepted == REQUESTS
+
+
+@pytest.mark.parametrize("name, value, most", [
+    ("ZARR_PARALLEL_REQUESTS", "3", 3), ("GDAL_HTTP_MAX_TOTAL_CONNECTIONS", "3", 3),
+    ("GDAL_HTTP_MAX_CACHED_CONNECTIONS", "3", 3), ("ZARR_SHARE_CONNECTIONS", "NO", 2)])
+def test_limits_of_early_connections(tls, name, value, most):
+    gdal.SetConfigOption(name, value)
+    try:
+        array = open_array(tls)
+        assert wait_for_connections(tls, most) == most
+        # A sequence of requests, after which no others can still be on their way.
+        for _ in range(20):
+            array.ReadAsArray([0, 0], [1, 1])
+        assert tls.accepted == most
+    finally:
+        gdal.SetConfigOption(name, None)
+
+
+def test_early_connections_that_the_server_closes(tls):
+    """They are not used."""
+    array = open_array(tls)
+    assert wait_for_connections(tls, REQUESTS) == REQUESTS
+    for connection in list(tls.waiting):
+        connection.shutdown(socket.SHUT_RDWR)
+    np.testing.assert_array_equal(array.ReadAsArray(), DATA)
+
+
 def test_http2_requests_share_a_connection(http2):
     assert_reads(http2)
     assert_reads(http2, "b")
     counts = http2.counts()
     assert 1 <= counts["connections"] <= 2
     assert counts["streams"] > 64
+    # None is opened early: the last one is that of http2.counts().
+    assert counts["accepted"] == counts["connections"] + 1
 
 
 def test_http2_shares_connections_among_threads(http2):

@@ -1,5 +1,6 @@
 """Web servers with TLS for tests, which count connections and requests."""
 import json
+import socket
 import ssl
 import subprocess
 import urllib.request
@@ -28,11 +29,25 @@ class KeepAlive(webserver.Handler):
 
 
 class TlsServer(webserver.Server):
-    """Each thread shakes hands for its connection."""
+    """Each thread shakes hands for its connection. Counts those that are opened, also those that
+    send nothing."""
     context = None
+    accepted = 0
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.waiting = set()  # connections that have sent nothing
+
+    def get_request(self):
+        connection = super().get_request()
+        self.accepted += 1
+        return connection
 
     def finish_request(self, request, client_address):
+        self.waiting.add(request)
         try:
+            request.recv(1, socket.MSG_PEEK)
+            self.waiting.discard(request)
             secure = self.context.wrap_socket(request, server_side=True)
         except OSError:  # of clients that do not trust the certificate
             return
@@ -60,7 +75,7 @@ class Http2Server:
         self.context = ssl.create_default_context(cafile=certificate)
 
     def counts(self):
-        """{"connections": …, "streams": …} of HTTP/2 since the start."""
+        """{"connections": …, "streams": …} of HTTP/2 since the start; "accepted" of any kind."""
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}),
                                              urllib.request.HTTPSHandler(context=self.context))
         with opener.open(f"{self.url}/counts") as reply:

@@ -58,7 +58,7 @@ std::string get(const std::string& url, const HttpTransfers::Limits& limits) {
   curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &append);
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, &body);
-  const CURLcode code = HttpTransfers::of_process()->run(handle, url, limits);
+  const CURLcode code = HttpTransfers::of_process()->run(handle, url, limits).code;
   curl_easy_cleanup(handle);
   return code == CURLE_OK ? body : curl_easy_strerror(code);
 }

@@ -2,10 +2,14 @@
 
 #if GDAL_ZARR_HAS_CURL
 
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -53,18 +57,119 @@ std::string server_with_tls(std::string_view url) {
   return std::string(url.substr(0, url.find_first_of("/?#", kTlsScheme.size())));
 }
 
+// Whether the server of a handle's connection has agreed on HTTP/2, which shows as soon as TLS is
+// set up. Empty without TLS, and with other libraries for TLS than GnuTLS and OpenSSL.
+std::optional<bool> agreed_on_http2(const CurlLibrary& curl, CURL* handle) {
+  const curl_tlssessioninfo* session = nullptr;
+  if (curl.easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == nullptr ||
+      session->internals == nullptr) {
+    return std::nullopt;
+  }
+  // As gnutls_datum_t. Both libraries leave it as it is if nothing has been agreed on.
+  struct {
+    const unsigned char* bytes;
+    unsigned size;
+  } protocol{nullptr, 0};
+  if (session->backend == CURLSSLBACKEND_GNUTLS && curl.gnutls_protocol != nullptr) {
+    curl.gnutls_protocol(session->internals, &protocol);
+  } else if (session->backend == CURLSSLBACKEND_OPENSSL && curl.openssl_protocol != nullptr) {
+    curl.openssl_protocol(session->internals, &protocol.bytes, &protocol.size);
+  } else {
+    return std::nullopt;
+  }
+  return std::string_view(reinterpret_cast<const char*>(protocol.bytes), protocol.size) == "h2";
+}
+
 }  // namespace
 
 struct HttpTransfers::Transfer {
+  // Sets curl's callbacks, which have the transfer as `self`.
+  void set_callbacks();
+  static int begin_resolving(void* /*state*/, void* /*reserved*/, void* self) {
+    static_cast<Transfer*>(self)->begin_connecting();
+    return 0;
+  }
+  static curl_socket_t open_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
+  static int set_up_socket(void* self, curl_socket_t opened, curlsocktype purpose);
+  static int begin_request(void* self, char* ip, char* own_ip, int port, int own_port);
+
+  // libcurl says only the first thing that fails, which may be another connection that it finds
+  // closed while it looks for one to use. Such a text comes before the transfer's own connection.
+  void begin_connecting() { is_text_of_another = text[0] != 0; }
+  std::string problem() const {
+    // libcurl sends a request again when the connection that it used is closed: then an error of
+    // receiving is that of the first attempt as well.
+    const bool is_own = !is_text_of_another || code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR;
+    return is_own ? text.data() : "";
+  }
+
+  HttpTransfers& all;
   CURL* handle;
   std::string server;  // "https://host:port" if it has TLS, else empty
   Limits limits;
+  std::string address = {};  // of a connection that was opened for the transfer
+  curl_socket_t early_socket = CURL_SOCKET_BAD;
+  std::array<char, CURL_ERROR_SIZE> text = {};
+  bool is_text_of_another = false;
   std::atomic<bool> is_cancelled = false;
   CURLcode code = CURLE_OK;
   bool is_done = false;
   std::mutex mutex = {};
   std::condition_variable done = {};
 };
+
+void HttpTransfers::Transfer::set_callbacks() {
+  const auto set = [&](CURLoption option, auto value) {
+    all.curl_.easy_setopt(handle, option, value);
+  };
+  void* self = this;
+  set(CURLOPT_PRIVATE, self);
+  set(CURLOPT_ERRORBUFFER, text.data());
+  set(CURLOPT_RESOLVER_START_FUNCTION, &Transfer::begin_resolving);
+  set(CURLOPT_RESOLVER_START_DATA, self);
+  set(CURLOPT_OPENSOCKETFUNCTION, &Transfer::open_socket);
+  set(CURLOPT_OPENSOCKETDATA, self);
+  set(CURLOPT_SOCKOPTFUNCTION, &Transfer::set_up_socket);
+  set(CURLOPT_SOCKOPTDATA, self);
+#if LIBCURL_VERSION_NUM >= 0x075000
+  set(CURLOPT_PREREQFUNCTION, &Transfer::begin_request);
+  set(CURLOPT_PREREQDATA, self);
+#endif
+}
+
+curl_socket_t HttpTransfers::Transfer::open_socket(void* self, curlsocktype /*purpose*/,
+                                                   curl_sockaddr* address) {
+  auto& transfer = *static_cast<Transfer*>(self);
+  transfer.begin_connecting();
+  transfer.early_socket = CURL_SOCKET_BAD;
+  try {
+    if (!transfer.server.empty()) transfer.address = EarlyConnections::key_of(*address);
+    if (!transfer.address.empty()) {
+      transfer.early_socket = transfer.all.early_.take(transfer.address);
+    }
+  } catch (const std::exception&) {
+    transfer.address.clear();  // A new socket serves as well.
+  }
+  if (transfer.early_socket != CURL_SOCKET_BAD) return transfer.early_socket;
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+int HttpTransfers::Transfer::set_up_socket(void* self, curl_socket_t opened,
+                                           curlsocktype /*purpose*/) {
+  const bool is_early = static_cast<const Transfer*>(self)->early_socket == opened;
+  return is_early ? CURL_SOCKOPT_ALREADY_CONNECTED : CURL_SOCKOPT_OK;
+}
+
+int HttpTransfers::Transfer::begin_request(void* self, char* /*ip*/, char* /*own_ip*/, int /*port*/,
+                                           int /*own_port*/) {
+  auto& transfer = *static_cast<Transfer*>(self);
+  try {
+    transfer.all.open_early(transfer);
+  } catch (const std::exception&) {
+    // The connections are opened when they are needed.
+  }
+  return CURL_PREREQFUNC_OK;
+}
 
 HttpTransfers* HttpTransfers::of_process() {
   const CurlLibrary* curl = gdal_curl();
@@ -85,9 +190,10 @@ void HttpTransfers::shut_down() {
   if (found != nullptr && found->process == zarrcore::process_id()) found->transfers->stop();
 }
 
-CURLcode HttpTransfers::run(CURL* handle, const std::string& url, const Limits& limits) {
-  Transfer transfer{handle, server_with_tls(url), limits};
-  curl_.easy_setopt(handle, CURLOPT_PRIVATE, static_cast<void*>(&transfer));
+HttpTransfers::Result HttpTransfers::run(CURL* handle, const std::string& url,
+                                         const Limits& limits) {
+  Transfer transfer{*this, handle, server_with_tls(url), limits};
+  transfer.set_callbacks();
   {
     const std::lock_guard lock(mutex_);
     if (!is_running_) start();
@@ -101,7 +207,7 @@ CURLcode HttpTransfers::run(CURL* handle, const std::string& url, const Limits& 
   });
   std::unique_lock lock(transfer.mutex);
   transfer.done.wait(lock, [&] { return transfer.is_done; });
-  return transfer.code;
+  return {transfer.code, transfer.problem()};
 }
 
 // The mutex must be locked: the thread has ended or will end without taking it.
@@ -148,6 +254,7 @@ void HttpTransfers::loop() {
       if (!is_idle) last_active = now;
       if (is_idle && (is_stopping || now - last_active >= kMaxIdle)) {
         // After the lock is released, another thread may start a new one.
+        early_.clear();
         curl_.multi_cleanup(std::exchange(multi_, nullptr));
         is_running_ = false;
         return;
@@ -167,9 +274,10 @@ void HttpTransfers::loop() {
       end(*reinterpret_cast<Transfer*>(transfer), code);
     }
     // Also ends when a transfer is added or cancelled, and to stop; but not if that was before.
-    const auto wait = is_stopping        ? std::chrono::milliseconds(0)
-                      : !active_.empty() ? std::chrono::milliseconds(1000)
-                                         : kMaxIdle;
+    const auto wait = is_stopping          ? std::chrono::milliseconds(0)
+                      : !active_.empty()   ? std::chrono::milliseconds(1000)
+                      : early_.close_old() ? EarlyConnections::kMaxAge
+                                           : kMaxIdle;
     curl_.multi_poll(multi_, nullptr, 0, static_cast<int>(wait.count()), nullptr);
   }
 }
@@ -182,13 +290,27 @@ void HttpTransfers::end_cancelled(bool ends_all) {
 }
 
 // Returns true if the transfer waits for a connection on which requests run together, rather than
-// opening another. The first reply of a server shows whether they do. The first two transfers do
-// not wait for it: most stores are opened with two requests at once.
+// opening another. The first connection to a server shows whether they do. The first two transfers
+// do not wait for it: most stores are opened with two requests at once.
 bool HttpTransfers::waits_for_connection(const Transfer& transfer) const {
   constexpr int kFirstTransfers = 2;
   if (transfer.server.empty() || !transfer.limits.is_multiplexed) return false;
   if (const auto it = has_http2_.find(transfer.server); it != has_http2_.end()) return it->second;
   return std::ranges::count(active_, transfer.server, &Transfer::server) >= kFirstTransfers;
+}
+
+// Before a request is sent over a new connection: if each request at the same time needs one,
+// begins to open those that reading will need.
+void HttpTransfers::open_early(const Transfer& transfer) {
+  if (transfer.address.empty()) return;
+  const std::optional<bool> has_http2 = agreed_on_http2(curl_, transfer.handle);
+  if (!has_http2) return;
+  has_http2_[transfer.server] = *has_http2;
+  if (*has_http2) return;
+  const Limits& limits = transfer.limits;
+  long count = std::min(limits.parallel_requests, limits.max_idle_connections);
+  if (limits.max_connections > 0) count = std::min(count, limits.max_connections);
+  early_.open(transfer.address, static_cast<std::size_t>(count));
 }
 
 void HttpTransfers::begin(Transfer& transfer) {

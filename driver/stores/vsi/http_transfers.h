@@ -3,11 +3,9 @@
 // and with HTTP/2 many transfers run over one connection at once.
 #pragma once
 
-// libgdal-dev needs the headers of some libcurl. All flavours have the same.
-#if defined(__linux__) && __has_include(<curl/curl.h>)
-#define GDAL_ZARR_HAS_CURL 1
+#include "driver/stores/vsi/early_connections.h"
 
-#include <curl/curl.h>
+#if GDAL_ZARR_HAS_CURL
 
 #include <condition_variable>
 #include <map>
@@ -36,6 +34,12 @@ struct CurlLibrary {
 #define GDAL_ZARR_CURL_MEMBER(name) decltype(&::curl_##name) name = nullptr;  // NOLINT
   GDAL_ZARR_CURL_FUNCTIONS(GDAL_ZARR_CURL_MEMBER)
 #undef GDAL_ZARR_CURL_MEMBER
+
+  // Of the library for TLS that libcurl uses, gnutls_alpn_get_selected_protocol() or
+  // SSL_get0_alpn_selected(); null without it.
+  int (*gnutls_protocol)(void* session, void* protocol) = nullptr;
+  void (*openssl_protocol)(const void* session, const unsigned char** protocol,
+                           unsigned* size) = nullptr;
 };
 
 // Null if GDAL has no libcurl, one that is not a shared library, or one before 7.68.
@@ -48,8 +52,14 @@ class HttpTransfers {
     bool is_multiplexed = true;
     long max_connections = 0;  // 0: no limit
     long max_idle_connections = 64;
+    long parallel_requests = 0;  // that a reader sends at once
 
     friend bool operator==(const Limits&, const Limits&) = default;
+  };
+
+  struct Result {
+    CURLcode code = CURLE_OK;
+    std::string problem;  // libcurl's text of a failure; empty if it has none
   };
 
   // The transfers of this process; a forked child starts with new ones. Null without gdal_curl().
@@ -62,7 +72,7 @@ class HttpTransfers {
   // Runs a transfer from `url` and waits for its end, which is CURLE_ABORTED_BY_CALLBACK if the
   // thread's work is cancelled (Cancellation). All options of the handle are set, except those
   // about connections. Safe to use from several threads at once.
-  CURLcode run(CURL* handle, const std::string& url, const Limits& limits);
+  Result run(CURL* handle, const std::string& url, const Limits& limits);
 
  private:
   struct Transfer;
@@ -77,6 +87,7 @@ class HttpTransfers {
   void end_cancelled(bool ends_all);
   void apply(const Limits& limits);
   bool waits_for_connection(const Transfer& transfer) const;
+  void open_early(const Transfer& transfer);
 
   const CurlLibrary& curl_;
   std::mutex mutex_;  // for what follows, up to the thread
@@ -89,10 +100,9 @@ class HttpTransfers {
   Limits applied_;
   std::vector<Transfer*> active_;
   std::map<std::string, bool> has_http2_;  // of servers with TLS, as far as known
+  EarlyConnections early_;
 };
 
 }  // namespace gdal_zarr
 
-#else
-#define GDAL_ZARR_HAS_CURL 0
 #endif

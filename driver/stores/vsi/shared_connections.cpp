@@ -11,11 +11,13 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "driver/stores/vsi/http_client.h"
 #include "driver/stores/vsi/http_transfers.h"
 #include "driver/stores/vsi/vsi_call.h"
+#include "driver/stores/vsi/vsi_store.h"
 #include "zarrcore/base/error.h"
 
 #if GDAL_ZARR_HAS_CURL
@@ -69,6 +71,13 @@ std::optional<CurlLibrary> find_curl() {
   // The search may find the libcurl of another library, if GDAL's is a part of libgdal.
   const std::string_view found = library_of(reinterpret_cast<const void*>(curl.easy_init));
   if (found != gdal && !is_linked_with(library, found)) return std::nullopt;
+  const auto find = [own = dlopen(found.data(), RTLD_LAZY | RTLD_NOLOAD)](const char* name,
+                                                                          auto& function) {
+    if (own == nullptr) return;
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(own, name));
+  };
+  find("gnutls_alpn_get_selected_protocol", curl.gnutls_protocol);
+  find("SSL_get0_alpn_selected", curl.openssl_protocol);
   return curl;
 }
 
@@ -160,37 +169,6 @@ class Receiver {
   std::uint64_t size_ = 0;  // that has arrived
 };
 
-// What libcurl says of a failure. It says only the first thing that fails, which may be another
-// connection that it finds closed while it looks for one to use. Such a text is there before the
-// transfer's own connection is opened.
-class ErrorText {
- public:
-  char* data() { return text_.data(); }
-  // Empty if there is none. libcurl sends a request again when a connection that it used before is
-  // closed: then an error of receiving is also that of the first attempt.
-  std::string of(CURLcode code) const {
-    const bool is_used = !is_of_another_ || code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR;
-    return is_used ? text_.data() : "";
-  }
-
-  // Callbacks of curl, with the text as `self`.
-  static int begin_resolving(void* /*state*/, void* /*reserved*/, void* self) {
-    return static_cast<ErrorText*>(self)->begin();
-  }
-  static int begin_connecting(void* self, curl_socket_t /*opened*/, curlsocktype /*purpose*/) {
-    return static_cast<ErrorText*>(self)->begin();
-  }
-
- private:
-  int begin() {
-    is_of_another_ = text_[0] != 0;
-    return 0;
-  }
-
-  std::array<char, CURL_ERROR_SIZE> text_{};
-  bool is_of_another_ = false;
-};
-
 // State that the transfers of a folder share beside connections: cookies, and the sessions of TLS,
 // by which a server recognizes a client.
 class CurlShare {
@@ -270,13 +248,7 @@ class SharedConnections final : public HttpConnection {
     if (!handle) throw zarrcore::Error("libcurl cannot be used");
     const HeaderList sent = set_options(handle.get(), url, headers);
     Receiver receiver(reply, max_size);
-    ErrorText text;
     set(handle, CURLOPT_HTTPHEADER, sent.get());
-    set(handle, CURLOPT_ERRORBUFFER, text.data());
-    set(handle, CURLOPT_RESOLVER_START_FUNCTION, &ErrorText::begin_resolving);
-    set(handle, CURLOPT_RESOLVER_START_DATA, static_cast<void*>(&text));
-    set(handle, CURLOPT_SOCKOPTFUNCTION, &ErrorText::begin_connecting);
-    set(handle, CURLOPT_SOCKOPTDATA, static_cast<void*>(&text));
     set(handle, CURLOPT_HEADERFUNCTION, &Receiver::take_header);
     set(handle, CURLOPT_HEADERDATA, static_cast<void*>(&receiver));
     set(handle, CURLOPT_WRITEFUNCTION, &Receiver::take_bytes);
@@ -290,14 +262,14 @@ class SharedConnections final : public HttpConnection {
     if (folder_.test(ConfigOption::gzip)) {
       set(handle, CURLOPT_ACCEPT_ENCODING, "gzip");
     }
-    const CURLcode code = HttpTransfers::of_process()->run(handle.get(), url, limits_of(folder_));
+    const auto result = HttpTransfers::of_process()->run(handle.get(), url, limits_of(folder_));
     receiver.finish();
     long opened = 0;
     curl_.easy_getinfo(handle.get(), CURLINFO_NUM_CONNECTS, &opened);
-    if (code == CURLE_OK) return opened > 0;
-    reply.curl_code = code;
-    if (reply.problem.empty()) reply.problem = text.of(code);
-    if (reply.problem.empty()) reply.problem = curl_.easy_strerror(code);
+    if (result.code == CURLE_OK) return opened > 0;
+    reply.curl_code = result.code;
+    if (reply.problem.empty()) reply.problem = result.problem;
+    if (reply.problem.empty()) reply.problem = curl_.easy_strerror(result.code);
     return opened > 0;
   }
 
@@ -325,6 +297,7 @@ class SharedConnections final : public HttpConnection {
 
   static HttpTransfers::Limits limits_of(const HttpFolder& folder) {
     HttpTransfers::Limits limits;
+    limits.parallel_requests = static_cast<long>(parallel_network_requests());
     limits.is_multiplexed = folder.test(ConfigOption::multiplex);
     const auto number = [&](ConfigOption option) {
       return std::max(0L, std::atol(folder.value(option).c_str()));
