@@ -2,7 +2,6 @@
 
 #if GDAL_ZARR_HAS_CURL
 
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,7 +18,7 @@ namespace {
 curl_socket_t connect_to(const std::string& key) {
   const auto* address = reinterpret_cast<const sockaddr*>(key.data());
   constexpr int kType = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
-  const curl_socket_t made = socket(address->sa_family, kType, IPPROTO_TCP);
+  const curl_socket_t made = socket(address->sa_family, kType, 0);
   if (made == CURL_SOCKET_BAD) return made;
   const int code = connect(made, address, static_cast<socklen_t>(key.size()));
   if (code == 0 || errno == EINPROGRESS) return made;
