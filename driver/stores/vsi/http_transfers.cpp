@@ -86,7 +86,7 @@ struct HttpTransfers::Transfer {
   // Sets curl's callbacks, which have the transfer as `self`.
   void set_callbacks();
   static int begin_resolving(void* /*state*/, void* /*reserved*/, void* self) {
-    static_cast<Transfer*>(self)->begin_connecting();
+    static_cast<Transfer*>(self)->ignore_text_so_far();
     return 0;
   }
   static curl_socket_t open_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
@@ -95,7 +95,7 @@ struct HttpTransfers::Transfer {
 
   // libcurl says only the first thing that fails, which may be another connection that it finds
   // closed while it looks for one to use. Such a text comes before the transfer's own connection.
-  void begin_connecting() { is_text_of_another = text[0] != 0; }
+  void ignore_text_so_far() { is_text_of_another = text[0] != 0; }
   std::string problem() const {
     // libcurl sends a request again when the connection that it used is closed: then an error of
     // receiving is that of the first attempt as well.
@@ -140,7 +140,7 @@ void HttpTransfers::Transfer::set_callbacks() {
 curl_socket_t HttpTransfers::Transfer::open_socket(void* self, curlsocktype /*purpose*/,
                                                    curl_sockaddr* address) {
   auto& transfer = *static_cast<Transfer*>(self);
-  transfer.begin_connecting();
+  transfer.ignore_text_so_far();
   transfer.early_socket = CURL_SOCKET_BAD;
   try {
     if (!transfer.server.empty()) transfer.address = EarlyConnections::key_of(*address);
@@ -163,6 +163,7 @@ int HttpTransfers::Transfer::set_up_socket(void* self, curl_socket_t opened,
 int HttpTransfers::Transfer::begin_request(void* self, char* /*ip*/, char* /*own_ip*/, int /*port*/,
                                            int /*own_port*/) {
   auto& transfer = *static_cast<Transfer*>(self);
+  transfer.ignore_text_so_far();
   try {
     transfer.all.open_early(transfer);
   } catch (const std::exception&) {
