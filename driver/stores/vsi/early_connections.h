@@ -3,15 +3,10 @@
 // libcurl when a request uses the connection.
 #pragma once
 
-// libgdal-dev needs the headers of some libcurl. All flavours have the same.
-#if defined(__linux__) && __has_include(<curl/curl.h>)
-#define GDAL_ZARR_HAS_CURL 1
-
-#include <curl/curl.h>
-
 #include <chrono>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,12 +23,9 @@ class EarlyConnections {
   EarlyConnections(const EarlyConnections&) = delete;
   EarlyConnections& operator=(const EarlyConnections&) = delete;
 
-  // An address as a key: the bytes of a sockaddr. Empty for other sockets than those of TCP.
-  static std::string key_of(const curl_sockaddr& address);
-
-  // A connected socket for a new connection of libcurl, which then owns it; CURL_SOCKET_BAD if
-  // there is none. Counts the connections to the address.
-  curl_socket_t take(const std::string& address);
+  // A connected socket for a new connection of libcurl, which then owns it; -1 if there is none.
+  // Counts the connections to the address, which is the bytes of a sockaddr.
+  int take(const std::string& address);
 
   // Begins to connect to an address, once, so that it has `count` connections with those of
   // libcurl.
@@ -48,9 +40,8 @@ class EarlyConnections {
  private:
   struct Server {
     std::size_t used = 0;  // connections that libcurl has opened
-    bool is_opened = false;
-    std::chrono::steady_clock::time_point opened;
-    std::vector<curl_socket_t> sockets;
+    std::optional<std::chrono::steady_clock::time_point> opened;
+    std::vector<int> sockets;
 
     void close_all();
   };
@@ -59,7 +50,3 @@ class EarlyConnections {
 };
 
 }  // namespace gdal_zarr
-
-#else
-#define GDAL_ZARR_HAS_CURL 0
-#endif

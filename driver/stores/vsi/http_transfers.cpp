@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -55,6 +56,17 @@ std::string server_with_tls(std::string_view url) {
   constexpr std::string_view kTlsScheme = "https://";
   if (zarrcore::lower_case(url.substr(0, kTlsScheme.size())) != kTlsScheme) return {};
   return std::string(url.substr(0, url.find_first_of("/?#", kTlsScheme.size())));
+}
+
+// The bytes of an address; empty for other sockets than those of TCP.
+std::string address_of(const curl_sockaddr& address) {
+  // Some versions of libcurl give the flags of new sockets with their type.
+  const bool is_stream = (address.socktype & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) == SOCK_STREAM;
+  const bool is_tcp = address.family == AF_INET || address.family == AF_INET6;
+  if (!is_stream || !is_tcp || address.addrlen < sizeof(sockaddr)) return {};
+  // The address may be larger than curl_sockaddr's own member for it.
+  const auto* bytes = reinterpret_cast<const char*>(&address) + offsetof(curl_sockaddr, addr);
+  return {bytes, address.addrlen};
 }
 
 // Whether the server of a handle's connection has agreed on HTTP/2, which shows as soon as TLS is
@@ -127,8 +139,10 @@ void HttpTransfers::Transfer::set_callbacks() {
   set(CURLOPT_ERRORBUFFER, text.data());
   set(CURLOPT_RESOLVER_START_FUNCTION, &Transfer::begin_resolving);
   set(CURLOPT_RESOLVER_START_DATA, self);
-  set(CURLOPT_OPENSOCKETFUNCTION, &Transfer::open_socket);
-  set(CURLOPT_OPENSOCKETDATA, self);
+  if (!server.empty()) {
+    set(CURLOPT_OPENSOCKETFUNCTION, &Transfer::open_socket);
+    set(CURLOPT_OPENSOCKETDATA, self);
+  }
   set(CURLOPT_SOCKOPTFUNCTION, &Transfer::set_up_socket);
   set(CURLOPT_SOCKOPTDATA, self);
 #if LIBCURL_VERSION_NUM >= 0x075000
@@ -140,10 +154,9 @@ void HttpTransfers::Transfer::set_callbacks() {
 curl_socket_t HttpTransfers::Transfer::open_socket(void* self, curlsocktype /*purpose*/,
                                                    curl_sockaddr* address) {
   auto& transfer = *static_cast<Transfer*>(self);
-  transfer.ignore_text_so_far();
   transfer.early_socket = CURL_SOCKET_BAD;
   try {
-    if (!transfer.server.empty()) transfer.address = EarlyConnections::key_of(*address);
+    transfer.address = address_of(*address);
     if (!transfer.address.empty()) {
       transfer.early_socket = transfer.all.early_.take(transfer.address);
     }
@@ -156,7 +169,9 @@ curl_socket_t HttpTransfers::Transfer::open_socket(void* self, curlsocktype /*pu
 
 int HttpTransfers::Transfer::set_up_socket(void* self, curl_socket_t opened,
                                            curlsocktype /*purpose*/) {
-  const bool is_early = static_cast<const Transfer*>(self)->early_socket == opened;
+  auto& transfer = *static_cast<Transfer*>(self);
+  transfer.ignore_text_so_far();
+  const bool is_early = transfer.early_socket == opened;
   return is_early ? CURL_SOCKOPT_ALREADY_CONNECTED : CURL_SOCKOPT_OK;
 }
 

@@ -3,9 +3,11 @@
 // and with HTTP/2 many transfers run over one connection at once.
 #pragma once
 
-#include "driver/stores/vsi/early_connections.h"
+// libgdal-dev needs the headers of some libcurl. All flavours have the same.
+#if defined(__linux__) && __has_include(<curl/curl.h>)
+#define GDAL_ZARR_HAS_CURL 1
 
-#if GDAL_ZARR_HAS_CURL
+#include <curl/curl.h>
 
 #include <condition_variable>
 #include <map>
@@ -13,6 +15,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "driver/stores/vsi/early_connections.h"
 
 namespace gdal_zarr {
 
@@ -105,4 +109,6 @@ class HttpTransfers {
 
 }  // namespace gdal_zarr
 
+#else
+#define GDAL_ZARR_HAS_CURL 0
 #endif

@@ -11,7 +11,6 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "driver/stores/vsi/http_client.h"
@@ -71,13 +70,12 @@ std::optional<CurlLibrary> find_curl() {
   // The search may find the libcurl of another library, if GDAL's is a part of libgdal.
   const std::string_view found = library_of(reinterpret_cast<const void*>(curl.easy_init));
   if (found != gdal && !is_linked_with(library, found)) return std::nullopt;
-  const auto find = [own = dlopen(found.data(), RTLD_LAZY | RTLD_NOLOAD)](const char* name,
-                                                                          auto& function) {
-    if (own == nullptr) return;
-    function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(own, name));
-  };
-  find("gnutls_alpn_get_selected_protocol", curl.gnutls_protocol);
-  find("SSL_get0_alpn_selected", curl.openssl_protocol);
+  if (void* own = dlopen(found.data(), RTLD_LAZY | RTLD_NOLOAD)) {
+    curl.gnutls_protocol = reinterpret_cast<decltype(curl.gnutls_protocol)>(
+        dlsym(own, "gnutls_alpn_get_selected_protocol"));
+    curl.openssl_protocol =
+        reinterpret_cast<decltype(curl.openssl_protocol)>(dlsym(own, "SSL_get0_alpn_selected"));
+  }
   return curl;
 }
 
